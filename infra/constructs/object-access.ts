@@ -11,7 +11,13 @@ export interface ObjectAccess {
 }
 
 export type TableAction =
-  'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem'
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'BatchWriteItem'
 
 /** Lets a function do that with a table, and use the key it is encrypted with, if that is a customer's. */
 export function allowObjects(worker: ControlFunction, table: ObjectTable, { actions, indexes }: ObjectAccess): void {

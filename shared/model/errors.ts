@@ -48,7 +48,8 @@ export interface ErrorDetails {
   readonly kind?: string
   readonly uid?: string
   readonly causes?: readonly (
-    FieldError | { readonly reason: string; readonly message: string; readonly field?: string }
+    | FieldError
+    | { readonly reason: string; readonly message: string; readonly field?: string }
   )[]
   readonly retryAfterSeconds?: number
   /** What the client is told in place of the status and the reason of the code. */

@@ -22,7 +22,16 @@ export type Touched = readonly Part[]
  * written.
  */
 export type Part =
-  'spec' | 'labels' | 'annotations' | 'control' | 'meta' | 'fields' | 'status' | 'engine' | 'timer' | 'delete'
+  | 'spec'
+  | 'labels'
+  | 'annotations'
+  | 'control'
+  | 'meta'
+  | 'fields'
+  | 'status'
+  | 'engine'
+  | 'timer'
+  | 'delete'
 
 /** Whether a write of the object concerns its own controller. */
 export function wakesItself(touched: Touched): boolean {

@@ -26,7 +26,8 @@ export type Handler<Event, Result> = (event: Event, context: Context) => Promise
 
 /** How an invocation ended. */
 export type Invocation<Result> =
-  { readonly kind: 'answered'; readonly result: Result } | { readonly kind: 'failed' | 'crashed' | 'timedOut' }
+  | { readonly kind: 'answered'; readonly result: Result }
+  | { readonly kind: 'failed' | 'crashed' | 'timedOut' }
 
 /** An execution environment: one invocation at a time, warm until it dies. */
 export interface Environment<Event, Result> {

@@ -56,7 +56,9 @@ function patchOf(kind: ServedKind, type: JsonType, body: Json): SentPatch {
 }
 
 type JsonType =
-  'application/merge-patch+json' | 'application/json-patch+json' | 'application/strategic-merge-patch+json'
+  | 'application/merge-patch+json'
+  | 'application/json-patch+json'
+  | 'application/strategic-merge-patch+json'
 
 function isJsonType(type: string): type is JsonType {
   return jsonTypes.some((known) => known === type)

@@ -58,7 +58,9 @@ function stepAt(plan: QueuePlan, nowMs: number): QueueStep {
  * began before.
  */
 export type Arrival =
-  { readonly kind: 'run' } | { readonly kind: 'forward' } | { readonly kind: 'hold'; readonly ms: number }
+  | { readonly kind: 'run' }
+  | { readonly kind: 'forward' }
+  | { readonly kind: 'hold'; readonly ms: number }
 
 export interface ArrivalFacts {
   readonly plan: QueuePlan

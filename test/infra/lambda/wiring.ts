@@ -73,7 +73,8 @@ function queueOf(properties: Properties = {}): WiredQueue {
   const given = attributeNames.filter((name) => properties[name] !== undefined)
   const attributes = Object.fromEntries(given.map((name) => [name, String(properties[name])]))
   const policy = properties['RedrivePolicy'] as
-    { readonly deadLetterTargetArn: unknown; readonly maxReceiveCount: number } | undefined
+    | { readonly deadLetterTargetArn: unknown; readonly maxReceiveCount: number }
+    | undefined
   if (policy === undefined) return { attributes }
   return { attributes, redrive: { queue: idIn(policy.deadLetterTargetArn), receives: policy.maxReceiveCount } }
 }

@@ -182,7 +182,8 @@ class World {
   /** Removed, and not yet noted. */
   readonly removed: Counted[] = []
   counting:
-    { readonly begun: StoredObject; readonly counts: ReadonlyMap<string, Count>; readonly nowS: number } | undefined
+    | { readonly begun: StoredObject; readonly counts: ReadonlyMap<string, Count>; readonly nowS: number }
+    | undefined
 
   constructor(most: number) {
     this.quota = quota({ [maps]: String(most) }, { [maps]: '0' })

@@ -14,7 +14,8 @@ import * as z from 'zod'
  * `gunzip -c FILE | tail -n +2 | pg_restore -1 --no-owner -d URL`.
  */
 export type ScriptPart =
-  { readonly statement: string } | { readonly copy: string; readonly data: AsyncIterable<Uint8Array> }
+  | { readonly statement: string }
+  | { readonly copy: string; readonly data: AsyncIterable<Uint8Array> }
 
 /** What stands in the first line. */
 export interface DumpHeader {

@@ -27,7 +27,9 @@ interface About {
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
 export type RequestState =
-  { readonly state: 'none' | 'succeeded' } | { readonly state: 'waiting'; readonly wait: ProviderWait } | FailedLook
+  | { readonly state: 'none' | 'succeeded' }
+  | { readonly state: 'waiting'; readonly wait: ProviderWait }
+  | FailedLook
 
 export interface FailedLook {
   readonly state: 'failed'

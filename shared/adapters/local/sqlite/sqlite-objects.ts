@@ -38,7 +38,8 @@ export class SqliteObjects {
 
   #readState({ kindId, key }: RowPlace): (NumberedRow & SummedRow) | undefined {
     return this.#statements.selectState.get(kindId, key.namespace, key.name) as unknown as
-      (NumberedRow & SummedRow) | undefined
+      | (NumberedRow & SummedRow)
+      | undefined
   }
 
   /** What is there is not as it was written. */
