@@ -54,7 +54,7 @@ export function notingChanges(permit: PermitWrite | undefined, note: AuditNote):
 
 const fieldsMax = 20
 /** What the server keeps for itself. */
-const ofServer = new Set(['metadata.managedFields', 'metadata.generation', 'metadata.resourceVersion'])
+const ofServer = new Map([['metadata', new Set(['managedFields', 'generation', 'resourceVersion'])]])
 
 const annotationsMax = 50
 const annotationLengthMax = 1_000
