@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { loadLocalCredentials } from '../../shared/adapters/local/https/local-cr
 import { filesIn } from '../../shared/runtime/local/files.ts'
 import { startProgram } from '../support/program.ts'
 import { connect, requestText, type Connection, type Reply, type Target } from './connection.ts'
-import { exactCpuUs, threadCpuUs } from './process-cpu.ts'
+import { exactCpuUs, machineCpuMs, threadCpuUs } from './process-cpu.ts'
 import { benchDirectory } from './processes.ts'
 import { median } from './quantiles.ts'
 
@@ -33,7 +34,9 @@ interface CaseFigures {
   readonly cost: Ratios
   /** Of the two that are alike. */
   readonly scatter: Ratios
-  readonly samples: readonly ByName<Slice>[]
+  /** How much of the machine had other work, in the rounds that count. */
+  readonly othersShare: number
+  readonly samples: readonly Round[]
 }
 
 interface Slice {
@@ -65,6 +68,11 @@ interface Subject extends Target {
 const names = ['without', 'alike', 'with'] as const
 type Name = (typeof names)[number]
 type ByName<Value> = Readonly<Record<Name, Value>>
+
+interface Round {
+  readonly slices: ByName<Slice>
+  readonly othersShare: number
+}
 
 type NextRequest = (subject: Subject) => string
 
@@ -111,7 +119,7 @@ interface AccessOptions {
 
 export async function measureAccess(options: AccessOptions): Promise<AccessFigures> {
   const { starts, rounds, clients } = options
-  const measured = new Map(Object.keys(cases).map((name): [string, ByName<Slice>[]] => [name, []]))
+  const measured = new Map(Object.keys(cases).map((name): [string, Round[]] => [name, []]))
   for (let start = 0; start < starts; start++) await measureStart(measured, options)
   const figures = [...measured].map(([name, all]) => figuresOf(name, all))
   return { starts, rounds: starts * rounds, clients, cases: figures }
@@ -119,7 +127,7 @@ export async function measureAccess(options: AccessOptions): Promise<AccessFigur
 
 const program = fileURLToPath(new URL('access-server.ts', import.meta.url))
 
-async function measureStart(measured: ReadonlyMap<string, ByName<Slice>[]>, options: AccessOptions): Promise<void> {
+async function measureStart(measured: ReadonlyMap<string, Round[]>, options: AccessOptions): Promise<void> {
   using directory = benchDirectory()
   const words = names.map((name) => `${name}=${name === 'with' ? 'on' : 'off'}`)
   await using server = await startProgram(process.execPath, [program, directory.path, ...words])
@@ -137,8 +145,9 @@ async function measureStart(measured: ReadonlyMap<string, ByName<Slice>[]>, opti
   for (const [name, toRequests] of Object.entries(cases)) {
     // The first rounds warm all up.
     for (let round = -warmRounds; round < options.rounds; round++) {
+      const othersShareNow = watchOthers(server.pid)
       const slices = await measureRound(links, { next: toRequests(), round, sliceMs: options.sliceMs })
-      if (round >= 0) measured.get(name)?.push(slices)
+      if (round >= 0) measured.get(name)?.push({ slices, othersShare: othersShareNow() })
     }
   }
   for (const { connection } of names.flatMap((name) => links[name])) connection.close()
@@ -204,15 +213,16 @@ async function measureRound(
   { next, round, sliceMs }: RoundOptions,
 ): Promise<ByName<Slice>> {
   const [first, second] = round % 2 === 0 ? (['without', 'alike'] as const) : (['alike', 'without'] as const)
-  const there = [await ask(links[first], next, sliceMs), await ask(links[second], next, sliceMs)] as const
-  const between = await ask(links.with, next, 2 * sliceMs, settleMs)
+  const askNext = (name: Name, forMs = sliceMs): Promise<Answered> => ask(links[name], next, forMs)
+  const there = [await askNext(first), await askNext(second)] as const
+  const between = [await askNext('with'), await askNext('with'), await measureLines(links.with)]
   // What was idle is slow at first.
-  await ask(links[second], next, sliceMs / 4)
-  const back = [await ask(links[second], next, sliceMs), await ask(links[first], next, sliceMs)] as const
+  await askNext(second, sliceMs / 4)
+  const back = [await askNext(second), await askNext(first)] as const
   const outer = sliceOf([there[0], back[1]])
   const inner = sliceOf([there[1], back[0]])
   const isFirst = first === 'without'
-  return { without: isFirst ? outer : inner, alike: isFirst ? inner : outer, with: sliceOf([between]) }
+  return { without: isFirst ? outer : inner, alike: isFirst ? inner : outer, with: sliceOf(between) }
 }
 
 interface Answered {
@@ -223,12 +233,9 @@ interface Answered {
   readonly clientUs: number
 }
 
-/** Longer than lines of the record wait to be written. */
-const settleMs = 230
-
-async function ask(links: readonly Link[], next: NextRequest, forMs: number, restMs = 1): Promise<Answered> {
+async function ask(links: readonly Link[], next: NextRequest, forMs: number): Promise<Answered> {
   const pid = links[0]?.subject.pid ?? 0
-  const before = { mainUs: threadCpuUs(pid), cpuUs: exactCpuUs(pid), client: process.threadCpuUsage() }
+  const before = { ...cpuOf(pid), client: process.threadCpuUsage() }
   const startMs = performance.now()
   let count = 0
   const askAgain = async ({ subject, connection }: Link): Promise<void> => {
@@ -237,9 +244,37 @@ async function ask(links: readonly Link[], next: NextRequest, forMs: number, res
   await Promise.all(links.map(askAgain))
   const tookMs = performance.now() - startMs
   const { user, system } = process.threadCpuUsage(before.client)
-  await sleep(restMs)
-  const mainUs = threadCpuUs(pid) - before.mainUs
-  return { count, tookMs, mainUs, cpuUs: exactCpuUs(pid) - before.cpuUs, clientUs: user + system }
+  // Its last turn comes to its end.
+  await sleep(1)
+  const { mainUs, cpuUs } = cpuOf(pid)
+  const clientUs = user + system
+  return { count, tookMs, mainUs: mainUs - before.mainUs, cpuUs: cpuUs - before.cpuUs, clientUs }
+}
+
+function cpuOf(pid: number): Pick<Slice, 'mainUs' | 'cpuUs'> {
+  return { mainUs: threadCpuUs(pid), cpuUs: exactCpuUs(pid) }
+}
+
+/** Longer than lines of the record wait to be written. */
+const settleMs = 230
+
+/** What the lines that wait still take: what the time until they are written takes, less the same time without any. */
+async function measureLines(links: readonly Link[]): Promise<Answered> {
+  const pid = links[0]?.subject.pid ?? 0
+  const start = cpuOf(pid)
+  await sleep(settleMs)
+  const settled = cpuOf(pid)
+  await sleep(settleMs)
+  const end = cpuOf(pid)
+  const of = (field: 'mainUs' | 'cpuUs'): number => 2 * settled[field] - start[field] - end[field]
+  return { count: 0, tookMs: 0, clientUs: 0, mainUs: of('mainUs'), cpuUs: of('cpuUs') }
+}
+
+/** From now on: which share of the machine's processors is busy with what is neither server nor client. */
+function watchOthers(pid: number): () => number {
+  const busyMs = (): number => machineCpuMs() - (exactCpuUs(pid) + exactCpuUs(process.pid)) / 1_000
+  const before = { busyMs: busyMs(), atMs: performance.now() }
+  return () => (busyMs() - before.busyMs) / (performance.now() - before.atMs) / availableParallelism()
 }
 
 function sliceOf(slices: readonly Answered[]): Slice {
@@ -253,13 +288,15 @@ function sliceOf(slices: readonly Answered[]): Slice {
   }
 }
 
-function figuresOf(name: string, rounds: readonly ByName<Slice>[]): CaseFigures {
+/** Of the half of the rounds in which the rest of the machine did least. */
+function figuresOf(name: string, samples: readonly Round[]): CaseFigures {
+  const rounds = samples.toSorted((a, b) => a.othersShare - b.othersShare).slice(0, Math.ceil(samples.length / 2))
   const medianSlice = (which: Name): Slice => {
-    const of = (field: keyof Slice): number => median(rounds.map((round) => round[which][field]))
+    const of = (field: keyof Slice): number => median(rounds.map(({ slices }) => slices[which][field]))
     return { rate: of('rate'), mainUs: of('mainUs'), cpuUs: of('cpuUs'), clientUs: of('clientUs') }
   }
   const medianRatios = (which: Name): Ratios => {
-    const ratios = rounds.map((round) => ratiosOf(round[which], round.without))
+    const ratios = rounds.map(({ slices }) => ratiosOf(slices[which], slices.without))
     const of = (field: keyof Ratios): number => median(ratios.map((one) => one[field]))
     return { rate: of('rate'), mainUs: of('mainUs'), cpuUs: of('cpuUs') }
   }
@@ -269,7 +306,8 @@ function figuresOf(name: string, rounds: readonly ByName<Slice>[]): CaseFigures 
     with: medianSlice('with'),
     cost: medianRatios('with'),
     scatter: medianRatios('alike'),
-    samples: rounds,
+    othersShare: median(rounds.map(({ othersShare }) => othersShare)),
+    samples,
   }
 }
 
@@ -283,7 +321,7 @@ function ratiosOf(one: Slice, other: Slice): Ratios {
 }
 
 export function accessTable({ starts, rounds, clients, cases: measured }: AccessFigures): string {
-  const head = ['request', 'without', 'with', 'requests/s', 'main thread', 'processor time', 'two alike']
+  const head = ['request', 'without', 'with', 'requests/s', 'main thread', 'processor time', 'two alike', 'other work']
   const cell = ({ rate, mainUs, cpuUs }: Slice): string =>
     `${Math.round(rate)}/s, ${mainUs.toFixed(1)} µs of ${cpuUs.toFixed(1)}`
   const texts = ({ rate, mainUs, cpuUs }: Ratios): string[] => [rate, mainUs, cpuUs].map((one) => one.toFixed(3))
@@ -293,7 +331,8 @@ export function accessTable({ starts, rounds, clients, cases: measured }: Access
     cell(one.with),
     ...texts(one.cost),
     texts(one.scatter).join(', '),
+    `${Math.round(100 * one.othersShare)} %`,
   ])
   const rows = [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`)
-  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} rounds after ${starts} starts`
+  return `${rows.join('\n')}\n\n${clients} clients; medians of the quieter half of ${rounds} rounds, over ${starts} starts`
 }
