@@ -36,8 +36,10 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
   const settle = async (): Promise<void> => {
     let quietTurns = 0
     let movedMs = performance.now()
+    let stillTurns = 0
     for (let seen = -1; quietTurns < quietTurnsEnough;) {
-      await new Promise((resolve) => setImmediate(resolve))
+      // What does not move is waited for by the clock of the machine, and takes no processor time.
+      await new Promise((resolve) => (stillTurns > stillTurnsEnough ? setTimeout(resolve, 1) : setImmediate(resolve)))
       await activity.awaitRestart()
       const now = activity.calls()
       const isMoving = now !== seen || activity.isBusy()
@@ -49,6 +51,7 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
       const patienceMs = running > waiting ? realPatienceMs : stuckPatienceMs
       const isQuiet = !isMoving && (running === 0 || performance.now() - movedMs > patienceMs)
       quietTurns = isQuiet ? quietTurns + 1 : 0
+      stillTurns = isMoving || isQuiet ? 0 : stillTurns + 1
       seen = now
     }
     stuck = activity.countRunning()
@@ -86,6 +89,9 @@ export function createTestTime(clock: VirtualClock, activity: Activity): TestTim
 
 /** As many turns of the event loop as a commit and what follows from it take, and some. */
 const quietTurnsEnough = 4
+
+/** After so many turns without a call, what runs waits for the machine: a timer, a program, a server. */
+const stillTurnsEnough = 20
 /**
  * How long (in real time) anything may be busy without a call of a port before it counts as waiting for virtual time:
  * what has just begun, which may call a server or a program, and what was waited for already.
