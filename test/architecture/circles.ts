@@ -4,7 +4,7 @@ import { importsOf, type SourceFile } from './source.ts'
 
 /** The files that import themselves by way of others, each circle as its files in order of path. */
 export function circlesIn(files: readonly SourceFile[]): readonly (readonly string[])[] {
-  const graph = importGraphOf(files)
+  const graph = coreOf(importGraphOf(files))
   const reachable = new Map([...graph.keys()].map((path) => [path, reach(path, graph)]))
   const circles = new Map<string, readonly string[]>()
   for (const [path, reached] of reachable) {
@@ -18,6 +18,17 @@ export function circlesIn(files: readonly SourceFile[]): readonly (readonly stri
 /** The files that each file imports, as far as they are named by their place. */
 export function importGraphOf(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
   return new Map(files.map((file) => [file.path, targetsOf(file)]))
+}
+
+/** Without the files that import none of the others, over and over: a circle stays. */
+function coreOf(graph: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
+  const core = new Map(graph)
+  const isLeaf = (path: string): boolean => !core.get(path)?.some((target) => core.has(target))
+  for (let size = Infinity; core.size < size;) {
+    size = core.size
+    for (const path of core.keys()) if (isLeaf(path)) core.delete(path)
+  }
+  return core
 }
 
 function targetsOf(file: SourceFile): readonly string[] {

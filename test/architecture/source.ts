@@ -47,8 +47,11 @@ export function sourceFile(path: string, text: string): SourceFile {
 
 /** The node and everything below it, in order of the text. */
 export function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
-  yield node
-  for (const child of childrenOf(node)) yield* nodesOf(child)
+  const open = [node]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    yield next
+    open.push(...childrenOf(next).toReversed())
+  }
 }
 
 /** The nodes right below. */
