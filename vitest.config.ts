@@ -37,6 +37,8 @@ export default defineConfig({
           name: 'pure',
           include: ['{test,examples}/**/*.test.ts'],
           exclude: [...system, ...long],
+          // Node loads the files, as it does where they are shipped: vitest's own loader takes more processor time.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
           pool: 'threads',
           isolate: false,
           maxWorkers: 2,

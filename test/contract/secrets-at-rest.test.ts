@@ -66,8 +66,8 @@ describe('a Secret', () => {
     expect(removed.object['data']).toEqual({ a: btoa('other-needle') })
 
     const { signal } = new AbortController()
-    for (const of of [undefined, secretKind]) {
-      const follow = feed.follow({ after: start, signal, ...(of && { of }) })[Symbol.asyncIterator]()
+    for (const kind of [undefined, secretKind]) {
+      const follow = feed.follow({ after: start, signal, ...(kind && { of: kind }) })[Symbol.asyncIterator]()
       const { value } = (await follow.next()) as IteratorYieldResult<ChangeBatch>
       expect(value.changes.map(({ stored }) => stored)).toEqual([created, replaced, removed])
     }
