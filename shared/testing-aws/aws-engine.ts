@@ -19,6 +19,7 @@ import { createAwsApi } from '../runtime/aws/api.ts'
 import { createReconcileBatch, reserveMs } from '../runtime/aws/reconcile.ts'
 import { createRelayBatch } from '../runtime/aws/relay.ts'
 import { createTick, type Tick } from '../runtime/aws/resync.ts'
+import type { QueueDepth } from '../runtime/aws/send-window.ts'
 import { createAwsServices, type QueueServices, type TablePorts } from '../runtime/aws/services.ts'
 import { pagesOf, type LocalCore, type LocalCoreOptions } from '../runtime/local/core.ts'
 import type { OpenTestEngine, TestEngine } from '../testing/test-engine.ts'
@@ -160,7 +161,7 @@ async function startAwsCore(
   const stop = new AbortController()
   const tick = createTick({
     ...engine,
-    depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0,
+    depthOf: async ({ name }) => depthOf(state.queues.get(name)),
     capacityOf: ({ name }) => ({ queue: name, concurrency: 10 }),
   })
   await tick()
@@ -180,6 +181,13 @@ async function startAwsCore(
       await Promise.race([Promise.all(running), clock.sleep(0)])
     },
   }
+}
+
+/** As SQS counts: what is run or held is taken. */
+function depthOf(queue: LocalWorkQueue | undefined): QueueDepth {
+  const keys = queue === undefined ? [] : [...queue.list()]
+  const taken = keys.filter(({ state }) => state === 'running' || state === 'held').length
+  return { waiting: queue?.depth() ?? 0, taken }
 }
 
 /**

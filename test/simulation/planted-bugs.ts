@@ -324,8 +324,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the tick does not say how far it got',
     file: 'shared/runtime/aws/resync.ts',
-    find: 'await this.#saved.save(after)',
-    replace: 'await this.#saved.save(after.map(([name, now]) => [name, before?.[name] ?? now] as const))',
+    find: 'progress: after, queues',
+    replace: 'progress: after.map(([name, now]) => [name, before?.progress[name] ?? now] as const), queues',
   },
   {
     bug: 'a write whose fate is unknown is acknowledged',

@@ -1,5 +1,6 @@
 import type { NoteStored } from './references.ts'
-import { noteSlots, wakeSlots, type SweepOptions, type SweptController, type Watching } from './sweep.ts'
+import { orderKeys } from './key-order.ts'
+import { noteSlots, wakeKeys, type SweepOptions, type SweptController, type Watching } from './sweep.ts'
 import { wheelSlots, type Slots } from '../../model/wheel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { goRound } from './wheel-round.ts'
@@ -18,6 +19,8 @@ export interface Room extends Pick<SweepOptions, 'queueOf'> {
   readonly keysMax: number
   /** When the tick has to be over. */
   readonly untilMs: number
+  /** How many of what was sent last there was no room for. */
+  readonly unsent: () => number
 }
 
 /** How far the objects of a loop have been looked at. */
@@ -28,6 +31,8 @@ export interface Introduced {
   readonly noted: number
   /** Slots whose objects were woken. */
   readonly woken: number
+  /** Of the next slot, the objects up to this place were woken (`key-order.ts`). */
+  readonly wokenTo?: string
 }
 
 export interface AwsIntroductionOptions extends Pick<SweepOptions, 'index'> {
@@ -68,10 +73,26 @@ export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntro
   }
 
   /** The queue is sent to at the pace of those who run it. */
-  function wake(controller: SweptController, from: number, room: Room): Promise<number> {
+  async function wake(controller: SweptController, begun: Introduced, room: Room): Promise<Introduced> {
+    const { wokenTo, ...others } = begun
     const dedupId = `introduction ${controller.watching?.id ?? ''}`
-    const swept = { index: options.index, queueOf: room.queueOf, controllers: [controller] }
-    return some(from, room, (slots) => wakeSlots(swept, slots, { dedupId }))
+    const most = Math.min(room.keysMax, keysPerTick)
+    let cut: Pick<Introduced, 'woken' | 'wokenTo'> | undefined
+
+    const visit = async ({ from, to }: Slots): Promise<number> => {
+      const all = await options.index.onWheel(controller.kind, from, to)
+      const { keys, placeAfter } = orderKeys(all, from === begun.woken ? wokenTo : undefined)
+      await wakeKeys(room, controller, { keys, dedupId })
+      const unsent = room.unsent()
+      if (unsent === 0) return keys.length
+      const place = to - from === 1 ? placeAfter(keys.length - unsent) : undefined
+      cut = { woken: from, ...(place !== undefined && { wokenTo: place }) }
+      return keys.length - unsent
+    }
+
+    const isEnough = (seen: number): boolean => cut !== undefined || seen >= most || clock.nowMs() > room.untilMs
+    const woken = await goRound(begun.woken, visit, isEnough)
+    return { ...others, ...(cut ?? { woken }) }
   }
 
   return {
@@ -82,7 +103,7 @@ export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntro
       // All is noted before any is run: who runs has seen the others as they are, and is woken by them from then on.
       if (watching !== undefined && begun.noted < wheelSlots)
         return { ...begun, noted: await note(watching, begun.noted, room) }
-      return begun.woken < wheelSlots ? { ...begun, woken: await wake(controller, begun.woken, room) } : begun
+      return begun.woken < wheelSlots ? wake(controller, begun, room) : begun
     },
   }
 }

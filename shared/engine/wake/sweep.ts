@@ -141,14 +141,23 @@ export async function wakeSlots(
   let woken = 0
   for (const controller of options.controllers) {
     const keys = await options.index.onWheel(controller.kind, from, to)
-    await send(
-      options,
-      controller,
-      keys.map((key) => ({ key, origin: 'change', ...id, lane: 'background', reason: 'all objects are looked at' })),
-    )
+    await wakeKeys(options, controller, { keys, ...id })
     woken += keys.length
   }
   return woken
+}
+
+/** The same of these objects. */
+export async function wakeKeys(
+  options: Pick<SweepOptions, 'queueOf'>,
+  controller: SweptController,
+  { keys, ...id }: Pick<WakeUp, 'dedupId' | 'resourceVersion'> & { readonly keys: readonly ObjectKey[] },
+): Promise<void> {
+  await send(
+    options,
+    controller,
+    keys.map((key) => ({ key, origin: 'change', ...id, lane: 'background', reason: 'all objects are looked at' })),
+  )
 }
 
 /** Notes what the objects on these slots refer to; how many were looked at. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
+import type { SendLine } from './send-line.ts'
+import type { Rank } from './send-window.ts'
 
 /**
- * How background work gets into a queue. A FIFO queue has one lane, so whatever is in it stands before a user's change:
- * a tick puts keys in as they can be run, a part of a second's work at a time, and not a minute's at once.
+ * How fast background work may get into a queue at most: as fast as it can be run where turns are quick, or as the
+ * rate limit of a controller has it. How much of it there may be at a time says the line (`send-line.ts`).
  */
 export interface SendPace {
   /** Takes room in this tick for so many keys, or for those that there is room for. */
@@ -15,13 +17,15 @@ export interface SendPace {
   readonly handful: number
   /** When the tick has to be over. */
   readonly untilMs: number
+  /** There is room for what may be run by then. */
+  readonly roomUntilMs: number
 }
 
 export interface SendPaceOptions {
   readonly clock: Clock
   readonly perSecond: number
   readonly untilMs: number
-  /** There is room for what may be run by then. Default: while the tick lasts. */
+  /** Default: while the tick lasts. */
   readonly roomUntilMs?: number
   /** That of a queue in which others send, too. */
   readonly within?: SendPace
@@ -63,51 +67,104 @@ export function createSendPace({
     },
     handful: Math.min(handful, within?.handful ?? handful),
     untilMs,
+    roomUntilMs,
   }
 }
 
-/** `evenly`: over what is left of the tick; what nobody waits for disturbs least so. */
-export type Haste = 'soon' | 'evenly'
+export interface Sending {
+  readonly clock: Clock
+  readonly pace: SendPace
+  readonly line: SendLine
+  readonly rank: Rank
+  /** `evenly`: over what is left of the tick; what nobody waits for disturbs least so. */
+  readonly haste: 'soon' | 'evenly'
+}
 
-/**
- * A queue in which keys are put at a pace. A handful goes at once. Of more, those with a time to come are put in at
- * that time: to stay awake for them costs less than to have each of them held.
- */
-export function pacedQueue(queue: WorkQueue, pace: SendPace, { clock, haste }: Pacing): WorkQueue {
+/** A queue in which keys are put as there is room for them, in their order. */
+export interface PacedQueue extends WorkQueue {
+  /** How many there was no room for: those at the end of what was sent last. */
+  readonly unsent: number
+}
+
+export function pacedQueue(queue: WorkQueue, sending: Sending): PacedQueue {
+  let unsent = 0
   const send = async (wakeUps: readonly WakeUp[]): Promise<void> => {
-    const nowMs = clock.nowMs()
-    const handfuls = handfulsOf(wakeUps, pace.handful, nowMs)
-    const everyMs = haste === 'soon' ? 0 : Math.min(1_000, (pace.untilMs - nowMs) / handfuls.length)
-    for (const [i, some] of handfuls.entries()) {
-      const dueMs = handfuls.length === 1 ? 0 : secondOf(some[0])
-      await sleepUntil(clock, Math.min(pace.untilMs, Math.max(nowMs + i * everyMs, dueMs)))
-      const atMs = Math.min(await pace.take(some.length), pace.untilMs + heldMsMax)
-      await queue.send(atMs <= clock.nowMs() ? some : some.map((one) => notBefore(one, atMs)))
-    }
+    unsent = wakeUps.length - (await sendPaced(queue, wakeUps, sending))
   }
-  return { ...queue, send }
+  return {
+    ...queue,
+    send,
+    get unsent() {
+      return unsent
+    },
+  }
 }
 
-/** What is further ahead than a minute is not held but let go, and clocks may differ. */
-const heldMsMax = 50_000
+/** A handful of timers goes at once, to be held. Of more, each is sent when it is due: being awake costs less. */
+async function sendPaced(queue: WorkQueue, wakeUps: readonly WakeUp[], sending: Sending): Promise<number> {
+  const { clock, pace, line, rank } = sending
+  const duesMs = wakeUps.map(({ notBeforeMs = 0 }) => notBeforeMs).filter((ms) => ms > clock.nowMs() + aheadMs)
+  const isHandful = wakeUps.length <= Math.min(pace.handful, line.aheadMax)
+  if (isHandful && line.takeAll(wakeUps.length - duesMs.length, rank)) {
+    line.noteAhead(duesMs)
+    await pace.take(wakeUps.length)
+    await queue.send(wakeUps)
+    return wakeUps.length
+  }
+  let count = 0
+  for (const some of secondsOf(wakeUps, clock.nowMs())) {
+    const own = await sendSecond(queue, some, { ...sending, behind: wakeUps.length - count })
+    count += own
+    if (own < some.length) break
+  }
+  return count
+}
+
+/** What is due so soon is not ahead of its time. */
+const aheadMs = 1_000
+
+/** Those of one second, as there is room for them; how many. */
+async function sendSecond(
+  queue: WorkQueue,
+  some: readonly WakeUp[],
+  { clock, pace, line, rank, haste, behind }: Sending & { readonly behind: number },
+): Promise<number> {
+  await sleepUntil(clock, Math.min(pace.untilMs, secondOf(some[0])))
+  let count = 0
+  let paid = 0
+  let atMs = 0
+  while (count < some.length) {
+    if (paid === 0) {
+      paid = Math.min(pace.handful, some.length - count)
+      atMs = await pace.take(paid)
+    }
+    const isOver = clock.nowMs() >= pace.untilMs
+    if (isOver && atMs >= pace.roomUntilMs) break
+    const own = isOver ? takeLast(paid, line, rank) : await line.take(paid, rank)
+    if (own === 0) break
+    const next = some.slice(count, count + own)
+    await queue.send(atMs <= clock.nowMs() ? next : next.map((one) => notBefore(one, atMs)))
+    count += own
+    paid -= own
+    const restMs = ((pace.untilMs - clock.nowMs()) * own) / (behind - count + own)
+    if (haste === 'evenly' && count < behind) await clock.sleep(Math.max(0, Math.min(1_000, restMs)))
+  }
+  return count
+}
+
+/** What a rate limit has room for behind the end of the tick goes now: nobody waits for room any more. */
+function takeLast(want: number, line: SendLine, rank: Rank): number {
+  return line.isQuick || line.takeAll(want, rank) ? want : 0
+}
 
 /** What is in hand when the tick has to end is held for the rest. */
 function notBefore(wakeUp: WakeUp, atMs: number): WakeUp {
   return { ...wakeUp, notBeforeMs: Math.max(atMs, wakeUp.notBeforeMs ?? 0) }
 }
 
-export interface Pacing {
-  readonly clock: Clock
-  readonly haste: Haste
-}
-
-/** In their order; of one second each, if that is to come. */
-function handfulsOf(wakeUps: readonly WakeUp[], size: number, nowMs: number): readonly (readonly WakeUp[])[] {
-  if (wakeUps.length <= size) return [wakeUps]
-  const seconds = Map.groupBy(wakeUps, (one) => Math.max(nowMs, secondOf(one)))
-  return [...seconds.values()].flatMap((some) =>
-    Array.from({ length: Math.ceil(some.length / size) }, (_, i) => some.slice(i * size, (i + 1) * size)),
-  )
+/** In their order; those of one second each, if that is to come. */
+function secondsOf(wakeUps: readonly WakeUp[], nowMs: number): readonly (readonly WakeUp[])[] {
+  return [...Map.groupBy(wakeUps, (one) => Math.max(nowMs, secondOf(one))).values()]
 }
 
 /** The first whole second at which it is due. */

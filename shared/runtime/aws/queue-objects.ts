@@ -32,6 +32,7 @@ function listQueues(source: AwsQueuesSource): readonly UsedQueue[] {
 
 async function describeQueue({ name, loops }: UsedQueue, { depthOf }: AwsQueuesSource): Promise<ApiObject> {
   const [first = ''] = loops
-  const status = { controllers: [...loops], waiting: await depthOf({ name: first }) }
+  const { waiting } = await depthOf({ name: first })
+  const status = { controllers: [...loops], waiting }
   return computedObject(queueKind, { namespace: '', name }, status)
 }

@@ -8,13 +8,14 @@ import type { WorkQueue } from '../../ports/work-queue.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { queuesUsedOf, queueUrlsOf, sharedConcurrencyOf } from './environment.ts'
 import { createQueuePlans } from './queue-plans.ts'
+import type { QueueDepth } from './send-window.ts'
 import { spreadQueue } from './spread-queue.ts'
 
 /** The queues of the control loops. */
 export interface AwsQueues {
   readonly queueOf: (loop: Named) => WorkQueue
-  /** About how many messages wait in a loop's queue, by all loops that share it. */
-  readonly depthOf: (loop: Named) => Promise<number>
+  /** About how many messages are in a loop's queue, by all loops that share it. */
+  readonly depthOf: (loop: Named) => Promise<QueueDepth>
   readonly capacityOf: (loop: Named) => QueueCapacity
   /** What becomes of a message of a loop that came out of the queue of this ARN. */
   readonly receiveFrom: (loop: Named, arn: string, key: ObjectKey) => Promise<Received>
@@ -93,7 +94,10 @@ export function openAwsQueues(
 
     depthOf: async ({ name }) => {
       const depths = await Promise.all(urlsOf(name).map(askDepth))
-      return depths.reduce((sum, depth) => sum + depth, 0)
+      return depths.reduce((sum, one) => ({ waiting: sum.waiting + one.waiting, taken: sum.taken + one.taken }), {
+        waiting: 0,
+        taken: 0,
+      })
     },
 
     capacityOf: ({ name }) => {
@@ -124,8 +128,8 @@ function nameIn(text: string, separator: string): string {
  * One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a
  * queue.
  */
-function oncePerUrl(ask: (url: string) => Promise<number>): (url: string) => Promise<number> {
-  const asking = new Map<string, Promise<number>>()
+function oncePerUrl(ask: (url: string) => Promise<QueueDepth>): (url: string) => Promise<QueueDepth> {
+  const asking = new Map<string, Promise<QueueDepth>>()
   return (url) => {
     const asked = asking.get(url) ?? ask(url).finally(() => asking.delete(url))
     asking.set(url, asked)

@@ -1,4 +1,3 @@
-import { parseJson } from '../../model/parse-json.ts'
 import {
   createControlLoops,
   createControlNotes,
@@ -6,28 +5,21 @@ import {
   sweptControllersOf,
   type ControlLoop,
 } from '../../engine/loops/control-loops.ts'
-import {
-  listDue,
-  listPassed,
-  wakeDue,
-  wakePassed,
-  type DuePage,
-  type SweepOptions,
-  type SweptController,
-} from '../../engine/wake/sweep.ts'
+import { listDue, wakeDue, type DuePage, type SweptController } from '../../engine/wake/sweep.ts'
 import {
   createAwsIntroduction,
   completeIntroduction,
   notIntroduced,
   type AwsIntroduction,
-  type Introduced,
 } from '../../engine/wake/aws-introduction.ts'
 import { wholeShare, type Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
-import type { Checkpoint } from '../../ports/checkpoint.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { QueueCapacity } from './queues.ts'
-import { createSendPace, pacedQueue, type Haste, type SendPace } from './pacing.ts'
+import { createSendPace, pacedQueue, type PacedQueue, type SendPace, type Sending } from './pacing.ts'
+import { openSendLine, type SendLine } from './send-line.ts'
+import { limitsOf, type KnownQueue, type QueueDepth } from './send-window.ts'
 import type { QueueServices } from './services.ts'
+import { saveProgress, type Progress, type SavedProgress } from './tick-progress.ts'
+import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
@@ -44,8 +36,8 @@ export type Tick = () => Promise<void>
 export type TickShare = Share
 
 export interface TickOptions extends QueueServices {
-  /** About how many messages wait in a loop's queue. */
-  readonly depthOf: (loop: { readonly name: string }) => Promise<number>
+  /** About how many messages are in a loop's queue. */
+  readonly depthOf: (loop: { readonly name: string }) => Promise<QueueDepth>
   readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
   /** Has the queues used that there are now. */
   readonly advanceQueues?: () => Promise<void>
@@ -64,8 +56,7 @@ export function createResync(options: FunctionOptions): (share?: Share) => Promi
   }
 }
 
-const minuteMs = 60_000
-/** How many runs each of those who run at once may get of the background each second. */
+/** How many runs each of those who run at once may get of the background each second, where turns are quick. */
 const runsPerSecond = 10
 /** Behind the work of so many seconds no more background work is put. */
 const secondsBehindMax = 10
@@ -74,17 +65,8 @@ const awakeMs = 45_000
 /** So often the safety net is looked at. */
 const netEveryMs = 5 * minuteMs
 const netReachMs = 60 * minuteMs
-/** The wheel is turned in steps as small as that where many objects are. */
-const stepMsMin = 100
-/** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
-const catchUpMax = 5
 /** An hour's slots at once, of garbage: looking costs, too. */
 const garbageEveryMs = 60 * minuteMs
-
-interface Swept extends SweptController {
-  /** How far the wheel is turned at once, as a rule. */
-  readonly everyMs: number
-}
 
 export function createTick(options: TickOptions): Tick {
   const ticker = new Ticker(options)
@@ -118,11 +100,11 @@ class Ticker {
       turnedMs: nowMs,
       ...(before === undefined ? completeIntroduction(controller) : notIntroduced),
     })
-    const time: TickTime = { nowMs, paces: new Map() }
+    const time: TickTime = { nowMs, ways: new Map(), known: before?.queues ?? new Map() }
     const after = await Promise.all(
-      (await this.#listSwept()).map(async (controller) => {
+      (await this.#listSwept(nowMs)).map(async (controller) => {
         const name = nameOf(controller)
-        const begun = before?.[name] ?? first(controller)
+        const begun = before?.progress[name] ?? first(controller)
         const ended = this.#sweep(controller, begun, time).catch((error: unknown) => {
           this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
           return begun
@@ -131,87 +113,104 @@ class Ticker {
       }),
     )
     // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
-    await this.#saved.save(after)
+    await this.#saved.save({ progress: after, queues: await knownOf(time) })
     if (refused !== undefined) throw refused
   }
 
-  async #listSwept(): Promise<readonly Swept[]> {
-    return [
+  /** Each minute begins with another one: where there is little room, it is not always for the same. */
+  async #listSwept(nowMs: number): Promise<readonly Swept[]> {
+    const all = [
       ...sweptControllersOf(this.#loops).map((controller) => ({ ...controller, everyMs: minuteMs })),
       ...garbageSwept(await this.#options.catalog.listStored()).map((controller) => ({
         ...controller,
         everyMs: garbageEveryMs,
       })),
     ]
+    const first = Math.floor(nowMs / minuteMs) % all.length
+    return [...all.slice(first), ...all.slice(0, first)]
   }
 
   async #sweep(controller: Swept, begun: Progress, time: TickTime): Promise<Progress> {
-    const { depthOf, capacityOf } = this.#options
-    const { queue, concurrency } = capacityOf(controller)
-    const perSecond = runsPerSecond * concurrency
-    if ((await depthOf(controller)) >= secondsBehindMax * perSecond) return begun
-    const pace = paceIn(time, queue, perSecond / this.#share.of, this.#options.clock)
+    const { concurrency } = this.#options.capacityOf(controller)
+    const way = await this.#wayTo(controller, time)
+    if (way.line.waiting >= secondsBehindMax * runsPerSecond * concurrency) return begun
     const turn = turnOf(begun, controller, time.nowMs)
-    if (controller.everyMs > minuteMs) return { ...begun, turnedMs: await this.#turnWheel(turn, controller, pace) }
+    if (controller.everyMs > minuteMs) {
+      const { within: _, ...others } = begun
+      return { ...others, ...(await this.#turnWheel(turn, controller, way)) }
+    }
     const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
-    const timers = this.#wakeTimers(due, controller, { ...time, pace })
-    const netting = this.#wakeNetted(begun, controller, { ...time, pace })
-    const beside = this.#paceBeside(due, controller, pace)
-    const turning = beside === undefined ? begun : this.#sweepWheel(turn, controller, { begun, pace: beside })
+    const timers = this.#wakeTimers(due, controller, { ...time, ...way })
+    const netting = this.#wakeNetted(begun, controller, { ...time, ...way })
+    const beside = this.#paceBeside(due, controller, way.pace)
+    const turning = beside === undefined ? begun : this.#sweepWheel(turn, controller, { ...way, begun, pace: beside })
     const [progress, nettedMs] = await Promise.all([turning, netting, timers])
+    this.#tellLate(controller, progress, time)
     return { ...progress, nettedMs }
+  }
+
+  /** Loops may share a queue: then they share its pace and its line. */
+  #wayTo(controller: Swept, { nowMs, ways, known }: TickTime): Promise<Way> {
+    const { depthOf, capacityOf, clock } = this.#options
+    const { queue, concurrency } = capacityOf(controller)
+    const opened = ways.get(queue)
+    if (opened !== undefined) return opened
+    const untilMs = nowMs + awakeMs
+    const pace = createSendPace({ clock, perSecond: (runsPerSecond * concurrency) / this.#share.of, untilMs })
+    const opening = openSendLine({
+      clock,
+      untilMs,
+      limits: limitsOf(concurrency, this.#share),
+      known: known.get(lastPartOf(queue)),
+      look: () => depthOf(controller),
+    })
+    const way = opening.then((line) => ({ line, pace }))
+    ways.set(queue, way)
+    return way
   }
 
   /**
    * Those whose change got lost on its way; up to when they were looked for. Each is woken three times, in case that
    * its message is lost, too; who is not found after an hour is left to the resync.
    */
-  async #wakeNetted({ nettedMs: handMs = 0 }: Progress, controller: Swept, { nowMs, pace }: TickTime & Paced) {
+  async #wakeNetted({ nettedMs: handMs = 0 }: Progress, controller: Swept, { nowMs, ...way }: TickTime & Way) {
     // A clock may go back.
     if (Math.abs(nowMs - handMs) < netEveryMs) return handMs
     const fromMs = Math.max(Math.min(handMs, nowMs) - 2 * netEveryMs, nowMs - netReachMs)
     const lost = await this.#options.listNetted(controller.kind, fromMs, nowMs)
-    const timers = lost.slice(0, pace.grant(lost.length))
-    await wakeDue(this.#at(pace, 'soon'), controller, { timers, nowMs })
+    const timers = lost.slice(0, way.pace.grant(lost.length))
+    const sender = this.#senderOf(way, { rank: 'timer', haste: 'soon' })
+    await wakeDue(sender, controller, { timers, nowMs })
     // Those that were run are not in it any more when the next tick looks.
-    return timers.length < lost.length ? handMs : nowMs
+    return timers.length < lost.length || sender.unsent > 0 ? handMs : nowMs
   }
 
   /** All that are due, or those that there is room for. The others are due still when the next tick comes. */
-  async #wakeTimers(first: DuePage, controller: Swept, { nowMs, pace }: TickTime & Paced): Promise<void> {
+  async #wakeTimers(first: DuePage, controller: Swept, { nowMs, ...way }: TickTime & Way): Promise<void> {
     let page = first
+    const sender = this.#senderOf(way, { rank: 'timer', haste: 'soon' })
     for (;;) {
-      const timers = page.timers.slice(0, pace.grant(page.timers.length))
-      await wakeDue(this.#at(pace, 'soon'), controller, { timers, nowMs })
-      if (page.nextMs === undefined || timers.length < page.timers.length) return
+      const timers = page.timers.slice(0, way.pace.grant(page.timers.length))
+      await wakeDue(sender, controller, { timers, nowMs })
+      if (page.nextMs === undefined || timers.length < page.timers.length || sender.unsent > 0) return
       page = await listDue(this.#options, controller, nowMs + minuteMs, page.nextMs)
     }
   }
 
-  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, pace }: Paced & Begun): Promise<Progress> {
-    const turnedMs = await this.#turnWheel(turn, controller, pace)
-    if (this.#share.index > 0) return { ...begun, turnedMs }
-    const { turnedMs: _, ...introduced } = begun
-    const room = { ...this.#at(pace, 'soon'), keysMax: pace.left, untilMs: pace.untilMs }
-    return { turnedMs, ...(await this.#introduction.advance(controller, introduced, room)) }
+  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, ...way }: Way & Begun): Promise<Progress> {
+    const place = await this.#turnWheel(turn, controller, way)
+    const { turnedMs: _, within: __, ...introduced } = begun
+    if (this.#share.index > 0) return { ...introduced, ...place }
+    const sender = this.#senderOf(way, { rank: 'sweep', haste: 'soon' })
+    const { left: keysMax, untilMs } = way.pace
+    const room = { queueOf: sender.queueOf, keysMax, untilMs, unsent: () => sender.unsent }
+    return { ...place, ...(await this.#introduction.advance(controller, introduced, room)) }
   }
 
-  /** As far as there is room, a tick's part at a time or less; how far that is. */
-  async #turnWheel({ fromMs, toMs }: WheelTurn, controller: Swept, pace: SendPace): Promise<number> {
-    let turnedMs = fromMs
-    let stepMs = controller.everyMs
-    while (turnedMs < toMs && pace.left > 0) {
-      const untilMs = Math.min(toMs, turnedMs + stepMs)
-      const keys = await listPassed(this.#options, controller, { fromMs: turnedMs, toMs: untilMs })
-      if (keys.length > pace.left && stepMs > stepMsMin) {
-        stepMs = Math.max(stepMsMin, stepMs / 4)
-        continue
-      }
-      pace.grant(keys.length)
-      await wakePassed(this.#at(pace, untilMs < toMs ? 'soon' : 'evenly'), controller, { keys, fromMs: turnedMs })
-      turnedMs = untilMs
-    }
-    return turnedMs
+  #turnWheel(turn: WheelTurn, controller: Swept, way: Way): ReturnType<typeof turnWheel> {
+    const sender = (isLast: boolean): Sender =>
+      this.#senderOf(way, { rank: 'sweep', haste: isLast ? 'evenly' : 'soon' })
+    return turnWheel(turn, controller, { index: this.#options.index, pace: way.pace, sender })
   }
 
   /**
@@ -228,9 +227,27 @@ class Ticker {
     return createSendPace({ clock, perSecond, untilMs, roomUntilMs: untilMs - awakeMs + minuteMs, within })
   }
 
-  #at(pace: SendPace, haste: Haste): Pick<SweepOptions, 'queueOf'> {
+  #senderOf(way: Way, how: Pick<Sending, 'rank' | 'haste'>): Sender {
     const { queueOf, clock } = this.#options
-    return { queueOf: (loop) => pacedQueue(queueOf(loop), pace, { clock, haste }) }
+    let last: PacedQueue | undefined
+    return {
+      queueOf: (loop) => (last = pacedQueue(queueOf(loop), { clock, ...way, ...how })),
+      get unsent() {
+        return last?.unsent ?? 0
+      },
+    }
+  }
+
+  /** Where each tick gets through a part only, objects are looked at less often than their period says. */
+  #tellLate({ name, kind, resyncMs }: Swept, { turnedMs, within }: Progress, { nowMs }: TickTime): void {
+    const lateMs = nowMs - turnedMs - resyncMs
+    if (resyncMs === 0 || lateMs < minuteMs || within === undefined) return
+    this.#options.logger.warn('resyncs take longer than their period: raise the concurrency, or the period', {
+      controller: name,
+      kind: kind.kind,
+      resyncSeconds: resyncMs / 1_000,
+      lateSeconds: Math.round(lateMs / 1_000),
+    })
   }
 
   /** Which error keeps a kind of this version from being there. It keeps no other, and the next tick tries again. */
@@ -253,104 +270,40 @@ async function install(options: TickOptions): Promise<void> {
   await installBasics(options)
 }
 
-interface SavedProgress {
-  load(): Promise<ProgressByName | undefined>
-  save(all: readonly (readonly [name: string, progress: Progress])[]): Promise<void>
-}
-
-type ProgressByName = Readonly<Partial<Record<string, Progress>>>
-
-/**
- * Each share has its own. One that is new, or was not there for a while, goes on about where the first one is: all of
- * them keep about the same pace.
- */
-function saveProgress({ index }: Share, checkpoint: (name: string) => Checkpoint): SavedProgress {
-  const first = checkpoint('resync')
-  const own = index === 0 ? first : checkpoint(`resync#${index}`)
-
-  const parse = (text: string | undefined): ProgressByName | undefined =>
-    text === undefined ? undefined : parseProgress(text)
-
-  const near = (ofFirst: Progress, ofOwn: Progress | undefined): Progress => {
-    const turnedMs = Math.max(ofOwn?.turnedMs ?? 0, ofFirst.turnedMs - shareLagMs)
-    return ofOwn === undefined ? { ...ofFirst, turnedMs } : { ...ofOwn, turnedMs }
-  }
-
-  return {
-    load: async () => {
-      if (index === 0) return parse(await first.load())
-      const [ofFirst = {}, ofOwn = {}] = (await Promise.all([first.load(), own.load()])).map(parse)
-      return mapRecord(ofFirst, (progress, name) => near(progress, ofOwn[name]))
-    },
-    save: (all) => own.save(progressText(all)),
-  }
-}
-
-function mapRecord(all: ProgressByName, map: (progress: Progress, name: string) => Progress): ProgressByName {
-  return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, one && map(one, name)]))
-}
-
-/** A share that is further behind the first one was not there. */
-const shareLagMs = 15 * minuteMs
-
-/** Most loops stand where others do: each place is said once, so that the text stays within one unit of a write. */
-function progressText(all: readonly (readonly [name: string, progress: Progress])[]): string {
-  const byPlace = Map.groupBy(all, ([, progress]) => JSON.stringify(progress))
-  return JSON.stringify([...byPlace.values()].map((same) => [same[0]?.[1], same.map(([name]) => name)]))
-}
-
-/** Earlier versions wrote the progress of each loop by its name. */
-function parseProgress(text: string): ProgressByName {
-  const parsed = parseJson(text) as Readonly<Record<string, Progress>> | readonly (readonly [Progress, string[]])[]
-  if (!isPlaces(parsed)) return parsed
-  return Object.fromEntries(parsed.flatMap(([progress, names]) => names.map((name) => [name, progress])))
-}
-
-function isPlaces(parsed: object): parsed is readonly (readonly [Progress, string[]])[] {
-  return Array.isArray(parsed)
-}
-
-interface Progress extends Introduced {
-  /** The wheel's hand. */
-  readonly turnedMs: number
-  /** Whose net wanted a run by then was woken. */
-  readonly nettedMs?: number
-}
-
-interface WheelTurn {
-  readonly fromMs: number
-  readonly toMs: number
-}
-
 interface TickTime {
   readonly nowMs: number
-  /** Of each queue: loops may share one. */
-  readonly paces: Map<string, SendPace>
+  /** By the queue. */
+  readonly ways: Map<string, Promise<Way>>
+  /** What earlier ticks saw of the queues. */
+  readonly known: ReadonlyMap<string, KnownQueue>
 }
 
-interface Paced {
+/** Into a queue: how fast, and in whose order. */
+interface Way {
   readonly pace: SendPace
+  readonly line: SendLine
 }
 
 interface Begun {
   readonly begun: Progress
 }
 
-function paceIn({ nowMs, paces }: TickTime, queue: string, perSecond: number, clock: Clock): SendPace {
-  const known = paces.get(queue)
-  if (known !== undefined) return known
-  const pace = createSendPace({ clock, perSecond, untilMs: nowMs + awakeMs })
-  paces.set(queue, pace)
-  return pace
+/** What is to be remembered of the queues that there are. */
+async function knownOf({ ways, known }: TickTime): Promise<readonly (readonly [string, KnownQueue])[]> {
+  const all = [...ways].map(async ([queue, way]) => {
+    const name = lastPartOf(queue)
+    const line = await way.then((one) => one.line).catch(() => undefined)
+    const seen = line?.known() ?? known.get(name)
+    return seen === undefined ? [] : [[name, seen] as const]
+  })
+  return (await Promise.all(all)).flat()
 }
 
 function nameOf({ name, kind: { group, kind } }: SweptController): string {
   return `${name} ${kind}.${group}`
 }
 
-/** Once round is enough, however long nothing turned the wheel; and a tick turns it only so far. */
-function turnOf({ turnedMs }: Progress, { resyncMs, everyMs }: Swept, nowMs: number): WheelTurn {
-  const fromMs = Math.max(turnedMs, nowMs - Math.max(resyncMs, everyMs))
-  const isEarly = everyMs > minuteMs && nowMs - fromMs < everyMs
-  return { fromMs, toMs: isEarly ? fromMs : Math.max(fromMs, Math.min(nowMs, fromMs + catchUpMax * everyMs)) }
+/** The name of a queue is the last part of its URL. */
+function lastPartOf(queue: string): string {
+  return queue.slice(queue.lastIndexOf('/') + 1)
 }

@@ -16,6 +16,7 @@ import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runti
 import { completeIntroduction } from '../../../shared/engine/wake/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
 import type { QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
+import type { QueueDepth } from '../../../shared/runtime/aws/send-window.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
 import {
   apiKindsMaxAgeMs,
@@ -288,7 +289,7 @@ interface ServicesOptions extends PlaneOptions {
 
 function createServices(life: Life, options: ServicesOptions): Services {
   const services = awsServices(life, options)
-  const depthOf = async ({ name }: { readonly name: string }): Promise<number> => options.queueNamed(name).depth()
+  const depthOf = async ({ name }: { readonly name: string }): Promise<QueueDepth> => options.queueNamed(name).counts()
   const capacityOf = ({ name: queue }: { readonly name: string }): QueueCapacity => ({ queue, concurrency: 10 })
   const deadLetters = once(() => createDeadLetters(services))
   return {

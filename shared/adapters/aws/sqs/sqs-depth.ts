@@ -7,13 +7,21 @@ export function createSqsClient(config: SQSClientConfig = {}): SQSClient {
   return new SQSClient({ requestHandler: clientTimeouts({ connectMs: 1_000, answerMs: 3_000 }), ...config })
 }
 
-const attribute = 'ApproximateNumberOfMessages'
+const waiting = 'ApproximateNumberOfMessages'
+const taken = 'ApproximateNumberOfMessagesNotVisible'
 
-/** About how many messages of a queue wait to be received. Throws THROTTLED, UNAVAILABLE. */
-export async function queueDepth(client: SQSClient, queueUrl: string): Promise<number> {
-  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [attribute] })
+/**
+ * About how many messages of a queue wait to be received, and how many were received and are not deleted. Throws
+ * THROTTLED, UNAVAILABLE.
+ */
+export async function queueDepth(
+  client: SQSClient,
+  queueUrl: string,
+): Promise<{ readonly waiting: number; readonly taken: number }> {
+  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [waiting, taken] })
   try {
-    return Number((await client.send(command)).Attributes?.[attribute] ?? 0)
+    const { Attributes = {} } = await client.send(command)
+    return { waiting: Number(Attributes[waiting] ?? 0), taken: Number(Attributes[taken] ?? 0) }
   } catch (error) {
     throw serviceFailure(error, 'learn how long a queue is')
   }

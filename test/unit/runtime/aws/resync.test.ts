@@ -10,6 +10,7 @@ import { createTick, type Tick, type TickShare } from '../../../../shared/runtim
 import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
+import { createQueueModel, type QueueModel } from '../../../support/queue-model.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -22,7 +23,9 @@ let opened: OpenSqlite
 let clock: ReturnType<typeof createVirtualClock>
 let sent: { readonly loop: string; readonly wakeUp: WakeUp; readonly atMs: number }[]
 let looks: { readonly kind: string; readonly from: number; readonly to: number }[]
-let depths: Record<string, number>
+/** How many messages wait in the queue that all share, where it is none that is played. */
+let depth: number
+let queue: QueueModel | undefined
 let saved: string | undefined
 let savedByShare: Map<string, string>
 let failing: string | undefined
@@ -36,7 +39,8 @@ beforeEach(() => {
   opened = openSqlite(':memory:', clock)
   sent = []
   looks = []
-  depths = {}
+  depth = 0
+  queue = undefined
   saved = undefined
   savedByShare = new Map()
   failing = undefined
@@ -73,11 +77,17 @@ function process(
   const tick = createTick({
     ...services,
     queueOf: ({ name }) => queueOf(name),
-    depthOf: async ({ name }) => depths[name] ?? 0,
+    depthOf: async () => queue?.look() ?? { waiting: depth, taken: 0 },
     capacityOf: () => ({ queue: 'system', concurrency }),
     ...(share && { share }),
   })
   return () => whileTimePasses(tick())
+}
+
+/** As if ticks had seen for long that turns are quick. */
+function knowQuick(): void {
+  const places = JSON.parse(saved ?? '[]') as unknown[]
+  saved = JSON.stringify([...places, [{ size: 60, turnMs: 100, provenMs: clock.nowMs() }, ['queue system']]])
 }
 
 /** A tick may stay awake: then time passes, as much as it needs. */
@@ -118,8 +128,10 @@ function shareOf(index: ObjectIndex, { index: own, of }: TickShare): ObjectIndex
 }
 
 function queueOf(loop: string): WorkQueue {
-  const send = async (wakeUps: readonly WakeUp[]): Promise<void> =>
-    void sent.push(...wakeUps.map((wakeUp) => ({ loop, wakeUp, atMs: clock.nowMs() })))
+  const send = async (wakeUps: readonly WakeUp[]): Promise<void> => {
+    sent.push(...wakeUps.map((wakeUp) => ({ loop, wakeUp, atMs: clock.nowMs() })))
+    queue?.send(wakeUps.length, wakeUps[0]?.origin === 'timer' ? 'timer' : 'sweep')
+  }
   return { send, receive: async () => [], settle: async () => {}, hold: async () => {}, wake: async () => {} }
 }
 
@@ -205,6 +217,7 @@ describe('a controller with a rate limit', () => {
 
   it('that is new gets its first looks so, too, as many as a minute takes', async () => {
     await process([])()
+    knowQuick()
     await createWidgets(6_000)
     await limited(2)()
     expect(toWidgets().length).toBeGreaterThanOrEqual(120)
@@ -230,27 +243,35 @@ describe('many', () => {
   }
 
   it('resyncs of 100,000 objects an hour are spread, so that a change waits less than a second behind them', async () => {
+    queue = createQueueModel({ clock, invocations: 2, batchSize: 5, turnMs: () => 100 })
     await process([widgets([], () => done(), { resync: '60s' })])()
     // What a minute has of them.
     await createWidgets(1_667)
-    await clock.advance(minuteMs)
-    const beganMs = clock.nowMs()
-    await process([widgets([], () => done(), { resync: '60s' })])()
+    for (let minute = 1; minute <= 2; minute++) {
+      await clock.advance(startMs + minute * minuteMs - clock.nowMs())
+      sent = []
+      await process([widgets([], () => done(), { resync: '60s' })])()
+    }
+    const beganMs = startMs + 2 * minuteMs
     expect(toWidgets().length).toBeGreaterThanOrEqual(1_667)
     expect(longestWaitMs(100)).toBeLessThan(1_000)
     expect(clock.nowMs() - beganMs).toBeLessThan(50_000)
   })
 
   it('the ticks of several shares together send as one does, and leave nothing out', async () => {
+    queue = createQueueModel({ clock, invocations: 2, batchSize: 5, turnMs: () => 50 })
     const shares = Array.from({ length: 4 }, (_, index) => ({ index, of: 4 }))
     const controllers = [widgets([], () => done(), { resync: '60s' })]
     const ticks = shares.map((share) => process(controllers, share))
     for (const tick of ticks) await tick()
     await createWidgets(1_000)
-    await clock.advance(minuteMs)
-    sent = []
-    const beganMs = clock.nowMs()
-    await Promise.all(ticks.map((tick) => tick()))
+    // They have to learn first how quick turns are, one after the other.
+    for (let minute = 1; minute <= 9; minute++) {
+      await clock.advance(startMs + minute * minuteMs - clock.nowMs())
+      if (minute === 8) sent = []
+      await Promise.all(ticks.map((tick) => tick()))
+    }
+    const beganMs = startMs + 9 * minuteMs
     expect(
       new Set(
         toWidgets()
@@ -281,13 +302,14 @@ describe('many', () => {
   it('timers of a minute are all swept, each when it is due', async () => {
     const tick = process()
     await tick()
+    knowQuick()
     for (let second = 1; second <= 30; second++)
       await createWidgets(100, { wakeAtMs: clock.nowMs() + second * 1_000 }, `timer-${second}-`)
     const beganMs = clock.nowMs()
     await tick()
     expect(toWidgets()).toHaveLength(3_000)
     const lateMs = sent.map(({ wakeUp, atMs }) => atMs - (wakeUp.notBeforeMs ?? 0))
-    expect(Math.max(...lateMs)).toBeLessThanOrEqual(1_000)
+    expect(Math.max(...lateMs)).toBeLessThanOrEqual(2_500)
     // None is sent ahead, to be held at a price, but for the last handful.
     expect(lateMs.filter((ms) => ms < 0).length).toBeLessThanOrEqual(50)
     expect(longestWaitMs(100)).toBeLessThanOrEqual(1_000)
@@ -464,11 +486,11 @@ describe('the wheel', () => {
     const tick = process()
     await tick()
     slots()
-    depths['widget'] = 100_000
+    depth = 100_000
     clock.moveTo(startMs + minuteMs)
     await tick()
     expect(slots()).toBe(0)
-    depths['widget'] = 99_999
+    depth = 99_999
     clock.moveTo(startMs + 2 * minuteMs)
     await tick()
     expect(slots()).toBe(12)
