@@ -93,7 +93,9 @@ export function createQueueModel({
     },
     look: () => {
       note()
-      const { depth } = seen.findLast(({ atMs }) => atMs <= clock.nowMs() - lagMs) ?? { depth: { waiting: 0, taken: 0 } }
+      const { depth } = seen.findLast(({ atMs }) => atMs <= clock.nowMs() - lagMs) ?? {
+        depth: { waiting: 0, taken: 0 },
+      }
       return depth
     },
     userWaitsMs: () => [

@@ -292,8 +292,8 @@ interface Begun {
 async function knownOf({ ways, known }: TickTime): Promise<readonly (readonly [string, KnownQueue])[]> {
   const all = [...ways].map(async ([queue, way]) => {
     const name = lastPartOf(queue)
-    const line = await way.then((one) => one.line).catch(() => undefined)
-    const seen = line?.known() ?? known.get(name)
+    const [opened] = await Promise.allSettled([way])
+    const seen = (opened.status === 'fulfilled' ? opened.value.line.known() : undefined) ?? known.get(name)
     return seen === undefined ? [] : [[name, seen] as const]
   })
   return (await Promise.all(all)).flat()

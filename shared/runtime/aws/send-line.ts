@@ -67,7 +67,7 @@ export async function openSendLine({ clock, limits, known, look, untilMs }: Send
     const room = roomIn(window, rank, clock.nowMs())
     if (room < Math.max(1, enoughOf(window, want))) return 0
     const granted = Math.min(want, room)
-    window = noteSent(window, granted, clock.nowMs())
+    window = noteSent(window, granted, { rank, nowMs: clock.nowMs() })
     hasSent = true
     return granted
   }
@@ -75,8 +75,11 @@ export async function openSendLine({ clock, limits, known, look, untilMs }: Send
   /** A count that cannot be had is none: the next look may. */
   async function lookAgain(): Promise<void> {
     const nowMs = clock.nowMs()
-    const seen = await look().catch(() => undefined)
-    window = seen === undefined ? { ...window, lookedMs: nowMs } : noteDepth(window, seen, nowMs)
+    try {
+      window = noteDepth(window, await look(), nowMs)
+    } catch {
+      window = { ...window, lookedMs: nowMs }
+    }
   }
 
   async function pause(): Promise<void> {
@@ -107,9 +110,9 @@ export async function openSendLine({ clock, limits, known, look, untilMs }: Send
         while (clock.nowMs() < untilMs) {
           const granted = grant(want, rank)
           if (granted > 0) return granted
-          await pause()
-          await giveWay(rank)
           if (isLookDue(window, rank, clock.nowMs())) await lookAgain()
+          else await pause()
+          await giveWay(rank)
         }
         return 0
       } finally {

@@ -22,10 +22,16 @@ export interface SendWindow {
   readonly size: number
   /** So long a turn takes, at the longest of late, with its time in the queue. */
   readonly turnMs: number
+  /** How many were sent in this tick, with what was under way from the one before. */
+  readonly sentOf: Readonly<Record<Rank, number>>
   /** How many messages are under way: those of the tick, and the users' that wait. */
   readonly busy: number
   /** Taken messages that are not of this tick. */
   readonly others: number
+  /** So many waited all the time: they stand behind a message of their object that is held or lost. */
+  readonly stuck: number
+  /** So many waited at least in this tick. */
+  readonly waitedMin: number
   /** What was sent and is not known to be through, in this order. */
   readonly sent: readonly Sent[]
   /** When something was sent last. */
@@ -44,9 +50,12 @@ export interface SendWindow {
 
 interface Sent {
   readonly keys: number
+  readonly rank: Rank
   readonly atMs: number
   /** Of sweeps, so many were allowed. */
   readonly size: number
+  /** It was about as many as were allowed. */
+  readonly isFull: boolean
   readonly isLooked: boolean
   /** Whether others ended at the same time, so that nobody can tell when these did. */
   readonly isBlurred: boolean
@@ -76,9 +85,11 @@ export interface KnownQueue {
   readonly turnMs: number
   /** When that was last seen to be so. */
   readonly provenMs: number
-  /** What was still under way at the end, and since when. */
+  /** What of sweeps was still under way at the end, and since when. */
   readonly left?: number
   readonly leftMs?: number
+  /** So many waited all the time. */
+  readonly stuck?: number
 }
 
 /** A timer is a wait that a user asked for; a sweep is for drift that nobody may have caused. */
@@ -86,8 +97,8 @@ export type Rank = 'timer' | 'sweep'
 
 /** A window doubles if messages are through in that time, gets one more in that, and shrinks if they take longer. */
 const promptMs = 500
-const fairMs = 750
-const lateMs = 1_000
+const fairMs = 600
+const lateMs = 750
 /** It grows so often at most: counts that lag are noticed before much is sent. */
 const growMs = 1_000
 /** Who is later than that is not believed any more to be quick, until there was a probe. */
@@ -99,8 +110,16 @@ const wrongMax = 3
 /** What was sent is looked after so soon where turns are quick, and so often at least. */
 const lookMsMin = 400
 const lookMsMax = 5_000
+/** Where turns are slow, it is looked so much ahead of the time whether they have become quicker. */
+const earlier = 0.85
+/** So long it is doubted where turns are slow that messages are through ahead of their time, if others are taken. */
+const doubtMsMax = 30_000
 /** What was seen longer ago is to be seen again before many are sent. */
 const provenMsMax = 10 * 60_000
+/** What is under way for longer than that is lost, or comes again and again. */
+const leftMsMax = 90_000
+/** Of several ticks, another one is assured of something each minute. */
+const assuredMs = 60_000
 /** Of several ticks with less than a message for each, one sends at a time, for so long; first it only looks. */
 const turnOfShareMs = 8_000
 const pauseOfShareMs = 1_000
@@ -122,17 +141,29 @@ export function openWindow(
   known: KnownQueue | undefined,
   { depth, nowMs }: { readonly depth: QueueDepth; readonly nowMs: number },
 ): SendWindow {
-  const { turnMs = promptMs, left = 0, leftMs = nowMs } = known ?? {}
+  const { turnMs = promptMs, stuck = 0, leftMs = 0 } = known ?? {}
+  const left = nowMs - leftMs < leftMsMax ? (known?.left ?? 0) : 0
   const isProven = known !== undefined && nowMs - known.provenMs < provenMsMax
   const provenMs = isProven ? known.provenMs : 0
   const size = isProven ? Math.max(limits.least, Math.min(known.size, limits.slots)) : limits.least
-  const before = { keys: left, atMs: leftMs, size, isLooked: true, isBlurred: true }
+  const before = {
+    keys: left,
+    rank: 'sweep',
+    atMs: leftMs,
+    size,
+    isFull: false,
+    isLooked: true,
+    isBlurred: true,
+  } as const
   const window = {
     limits,
     size,
     turnMs,
     busy: 0,
+    sentOf: { timer: 0, sweep: left },
     others: Math.max(0, depth.taken - left),
+    stuck: Math.min(stuck, depth.waiting),
+    waitedMin: depth.waiting,
     sent: left > 0 ? [before] : [],
     sentMs: nowMs,
     aheadMs: [],
@@ -142,25 +173,41 @@ export function openWindow(
     grownMs: nowMs,
     isFirstLook: isProven,
   }
-  // Users' changes that wait do not keep all of a tick's messages back: each tick gets something done.
-  return noteDepth(window, { waiting: 0, taken: depth.taken }, nowMs)
+  return noteDepth(window, depth, nowMs)
 }
 
 /** How many may be sent now. */
 export function roomIn(window: SendWindow, rank: Rank, nowMs: number): number {
-  const { limits, size, busy, lookedMs } = window
-  const { share, slots } = limits
+  return Math.max(0, leftIn(window, rank, nowMs))
+}
+
+function leftIn(window: SendWindow, rank: Rank, nowMs: number): number {
+  const { limits, lookedMs } = window
+  const { share, least, slots } = limits
   if (window.probe !== undefined) return 0
-  if (rank === 'timer') return Math.min(Math.max(size, slots) - busy, partOf(Math.max(size, slots), share.of))
-  if (size >= share.of) return Math.min(size - busy, partOf(size, share.of))
+  const size = rank === 'timer' ? Math.max(window.size, slots) : window.size
+  // Something gets done, whoever else keeps the function busy.
+  const isAssured = Math.floor(nowMs / assuredMs) % share.of === share.index
+  const assured = isAssured ? (rank === 'timer' ? slots : least) - window.sentOf[rank] : 0
+  const free = Math.max(size - window.busy, assured)
+  if (rank === 'timer') return Math.min(free, partOf(size, share.of))
+  if (size >= share.of) return Math.min(free, partOf(size, share.of))
+  if (isUnknown(window)) return share.index === 0 ? free : assured
   // What the others sent shows in a count of this turn only.
-  return isTurnOf(share, nowMs) && lookedMs >= nowMs - (nowMs % turnOfShareMs) + pauseOfShareMs ? size - busy : 0
+  return isTurnOf(share, nowMs) && lookedMs >= nowMs - (nowMs % turnOfShareMs) + pauseOfShareMs ? free : 0
+}
+
+/** Then the first one of several ticks finds out, while the others wait. */
+function isUnknown({ turnMs, provenMs }: SendWindow): boolean {
+  return turnMs <= promptMs && provenMs === 0
 }
 
 /** Whether a count would tell something now. */
 export function isLookDue(window: SendWindow, rank: Rank, nowMs: number): boolean {
-  const { size, limits } = window
-  return nowMs >= nextLookMs(window) && (rank === 'timer' || size >= limits.share.of || isTurnOf(limits.share, nowMs))
+  if (nowMs < nextLookMs(window)) return false
+  const { share } = window.limits
+  if (rank === 'timer' || window.size >= share.of) return true
+  return isUnknown(window) ? share.index === 0 : isTurnOf(share, nowMs)
 }
 
 /** So few more are not worth a request. */
@@ -168,9 +215,17 @@ export function enoughOf({ size, limits }: SendWindow, want: number): number {
   return Math.min(want, Math.ceil(partOf(size, limits.share.of) / 2))
 }
 
-export function noteSent(window: SendWindow, keys: number, nowMs: number): SendWindow {
-  const one = { keys, atMs: nowMs, size: window.size, isLooked: false, isBlurred: false }
-  return { ...window, busy: window.busy + keys, sent: [...window.sent, one], sentMs: nowMs }
+export function noteSent(window: SendWindow, keys: number, { rank, nowMs }: Sending): SendWindow {
+  const { size, limits } = window
+  const isFull = 2 * keys >= partOf(size, limits.share.of)
+  const one = { keys, rank, atMs: nowMs, size, isFull, isLooked: false, isBlurred: false }
+  const sentOf = { ...window.sentOf, [rank]: window.sentOf[rank] + keys }
+  return { ...window, sentOf, busy: window.busy + keys, sent: [...window.sent, one], sentMs: nowMs }
+}
+
+interface Sending {
+  readonly rank: Rank
+  readonly nowMs: number
 }
 
 /** They are received at once, and held until they are due. */
@@ -178,12 +233,13 @@ export function noteAhead(window: SendWindow, duesMs: readonly number[]): SendWi
   return { ...window, aheadMs: [...window.aheadMs, ...duesMs] }
 }
 
-export function nextLookMs({ sent, turnMs, lookedMs, isFirstLook, probe }: SendWindow): number {
+export function nextLookMs({ sent, turnMs, lookedMs, isFirstLook, probe, others }: SendWindow): number {
   const [first] = sent
   if (probe !== undefined) return Math.min(lookedMs + promptMs, probe.fromMs + probeMsMax)
   if (first === undefined) return lookedMs + firstLookMs
-  if (first.isLooked) return lookedMs + Math.min(lookMsMax, Math.max(lookMsMin / 2, (lookedMs - first.atMs) / 4))
-  const ms = turnMs > promptMs ? Math.min(lookMsMax, turnMs) : lookMsMin
+  if (first.isLooked) return lookedMs + Math.min(firstLookMs, Math.max(lookMsMin / 2, (lookedMs - first.atMs) / 4))
+  const slowMs = others > 0 ? Math.min(doubtMsMax, turnMs) : Math.min(lookMsMax, earlier * turnMs)
+  const ms = turnMs > promptMs ? slowMs : lookMsMin
   return first.atMs + (isFirstLook ? Math.max(firstLookMs, ms) : ms)
 }
 
@@ -196,9 +252,12 @@ export function noteDepth(before: SendWindow, depth: QueueDepth, nowMs: number):
   const window = withOthers(before, depth, nowMs)
   const { limits, size } = window
   const inHand = Math.max(0, depth.taken - window.others - window.aheadMs.length)
-  const busy = depth.waiting + Math.min(limits.slots, inHand)
+  const stuck = Math.min(window.stuck, depth.waiting)
+  const waiting = depth.waiting - stuck
+  const busy = waiting + Math.min(limits.slots, inHand)
   // With more messages than run at once, what counts is how long they stand in line.
-  const underWay = size > limits.slots ? depth.waiting : busy
+  const counted = size > limits.slots ? waiting : busy
+  const underWay = before.others > 0 ? Math.max(counted, sumOf(tooYoung(window, nowMs))) : counted
   const ofOthers = size < limits.share.of ? 0 : size - partOf(size, limits.share.of)
   const { through, left } = takeThrough(window.sent, Math.max(0, underWay - ofOthers))
   const seen = through.reduce(judgeThrough, { ...window, nowMs })
@@ -212,7 +271,9 @@ export function noteDepth(before: SendWindow, depth: QueueDepth, nowMs: number):
     provenMs,
     probe,
     grownMs,
-    busy: isQuiet ? depth.waiting : busy,
+    busy: isQuiet ? waiting : Math.max(busy, underWay),
+    stuck,
+    waitedMin: Math.min(window.waitedMin, depth.waiting),
     others: isQuiet ? window.others + inHand : window.others,
     sent: left.map((one) => ({ ...one, isLooked: true })),
     lookedMs: nowMs,
@@ -221,10 +282,11 @@ export function noteDepth(before: SendWindow, depth: QueueDepth, nowMs: number):
 }
 
 /** What the next tick is to know. */
-export function knownOf({ size, turnMs, provenMs, sent }: SendWindow): KnownQueue {
-  const left = sent.reduce((sum, { keys }) => sum + keys, 0)
-  const { atMs: leftMs = 0 } = sent.at(-1) ?? {}
-  return { size, turnMs: Math.round(turnMs), provenMs, ...(left > 0 && { left, leftMs }) }
+export function knownOf({ size, turnMs, provenMs, sent, waitedMin: stuck }: SendWindow): KnownQueue {
+  const sweeps = sent.filter(({ rank }) => rank === 'sweep')
+  const [first] = sweeps
+  const left = first === undefined ? {} : { left: sumOf(sweeps), leftMs: first.atMs }
+  return { size, turnMs: Math.round(turnMs), provenMs, ...left, ...(stuck > 0 && { stuck }) }
 }
 
 /**
@@ -234,7 +296,8 @@ export function knownOf({ size, turnMs, provenMs, sent }: SendWindow): KnownQueu
 function withOthers(window: SendWindow, { waiting, taken }: QueueDepth, nowMs: number): SendWindow {
   const aheadMs = window.aheadMs.filter((dueMs) => dueMs > nowMs)
   const free = taken - aheadMs.length
-  const isOld = ({ isBlurred, atMs }: Sent): boolean => isBlurred && waiting === 0 && nowMs - atMs >= 2 * window.turnMs
+  const isOld = ({ isBlurred, atMs }: Sent): boolean =>
+    isBlurred && waiting <= window.stuck && nowMs - atMs >= 2 * window.turnMs
   const sent = window.sent.filter((one) => !isOld(one))
   const ended = sumOf(window.sent) - sumOf(sent)
   const own = sumOf(sent)
@@ -242,6 +305,14 @@ function withOthers(window: SendWindow, { waiting, taken }: QueueDepth, nowMs: n
   if (others === window.others + ended) return { ...window, aheadMs, sent, others }
   const blurred = sent.map((one) => ({ ...one, isBlurred: true }))
   return { ...window, aheadMs, sent: blurred, others: Math.max(0, others - own) }
+}
+
+/**
+ * Where turns are slow, and others are taken: if fewer are taken than before, more likely one of theirs has ended than
+ * one of the tick's before its time.
+ */
+function tooYoung({ turnMs, sent }: SendWindow, nowMs: number): readonly Sent[] {
+  return turnMs <= promptMs ? [] : sent.filter(({ atMs }) => nowMs - atMs < Math.min(doubtMsMax, turnMs))
 }
 
 /** In their order, as a FIFO queue has it. */
@@ -272,15 +343,14 @@ function judgeThrough(seen: Judged, one: Sent): Judged {
   if (one.isBlurred) return seen
   const ageMs = seen.nowMs - one.atMs
   // Nobody looked before: it may have taken less.
-  const turnMs = Math.max(promptMs, one.isLooked ? ageMs : 0.7 * Math.min(ageMs, seen.turnMs))
+  const turnMs = Math.max(promptMs, one.isLooked ? ageMs : earlier * Math.min(ageMs, seen.turnMs))
   if (one.isLooked && ageMs > fairMs) return { ...judgeSlow(seen, one), turnMs }
   const isFirst = seen.isFirstLook && seen.turnMs <= promptMs && ageMs <= firstLookMs + fairMs
   if (ageMs > fairMs && !isFirst) return { ...seen, turnMs }
   if (seen.provenMs === 0) return { ...seen, turnMs, probe: { fromMs: one.atMs, wrong: 0 } }
-  const isFull = 2 * one.keys >= partOf(one.size, seen.limits.share.of)
   const isPrompt = ageMs <= promptMs || isFirst
   const proven = { ...seen, turnMs, provenMs: seen.nowMs }
-  if (!isFull || seen.nowMs - seen.grownMs < growMs) return proven
+  if (!one.isFull || seen.nowMs - seen.grownMs < growMs) return proven
   return { ...proven, size: Math.min(seen.limits.most, seen.size + (isPrompt ? seen.size : 1)), grownMs: seen.nowMs }
 }
 

@@ -54,10 +54,22 @@ export function saveProgress({ index }: Share, checkpoint: (name: string) => Che
       const progress = Object.entries(ofFirst?.progress ?? {}).map(
         ([name, one]) => [name, one && near(one, ofOwn?.progress[name])] as const,
       )
-      return { progress: Object.fromEntries(progress), queues: (ofOwn ?? ofFirst)?.queues ?? new Map() }
+      return { progress: Object.fromEntries(progress), queues: knownBy(ofOwn?.queues, ofFirst?.queues) }
     },
     save: (ticked) => own.save(textOf(ticked)),
   }
+}
+
+/** The first one finds out how long turns take; another one knows better if it has seen since that they are quick. */
+function knownBy(own: Loaded['queues'] = new Map(), first: Loaded['queues'] = new Map()): Loaded['queues'] {
+  const better = [...first].filter(([name, { turnMs, provenMs }]) => {
+    const known = own.get(name) ?? { turnMs: 0, provenMs: 0 }
+    return provenMs > known.provenMs || (known.provenMs === 0 && turnMs > known.turnMs)
+  })
+  const merged = better.map(
+    ([name, { size, turnMs, provenMs }]) => [name, { ...own.get(name), size, turnMs, provenMs }] as const,
+  )
+  return new Map([...own, ...merged])
 }
 
 /** A share that is further behind the first one was not there. */

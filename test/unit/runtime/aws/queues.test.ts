@@ -25,7 +25,9 @@ const sqs: Transport = {
   handle: async ({ body }) => {
     const { QueueUrl = '' } = JSON.parse(bufferOf(body).toString()) as { readonly QueueUrl?: string }
     asked.push(QueueUrl.split('/').at(-1) ?? '')
-    const answer = JSON.stringify({ Attributes: { ApproximateNumberOfMessages: '7' } })
+    const answer = JSON.stringify({
+      Attributes: { ApproximateNumberOfMessages: '7', ApproximateNumberOfMessagesNotVisible: '3' },
+    })
     return {
       response: {
         statusCode: 200,
@@ -49,7 +51,7 @@ it.each([{ name: 'shelf', queue: 'shelf.fifo' }, ...engines.map((name) => ({ nam
   '$name has $queue',
   async ({ name, queue }) => {
     const { queueOf, depthOf } = open('shelf', 'system')
-    expect(await depthOf({ name })).toBe(7)
+    expect(await depthOf({ name })).toEqual({ waiting: 7, taken: 3 })
     expect(asked).toEqual([queue])
     expect(queueOf({ name })).toBe(queueOf({ name }))
   },
@@ -70,7 +72,7 @@ it('where there is one queue only, it is that of controllers, too', async () => 
 it('how long a queue is, is asked once for all loops that want to know it at a time', async () => {
   const { depthOf } = open('shelf', 'system')
   const both = [...engines, 'shelf']
-  expect(await Promise.all(both.map((name) => depthOf({ name })))).toEqual(both.map(() => 7))
+  expect(await Promise.all(both.map((name) => depthOf({ name })))).toEqual(both.map(() => ({ waiting: 7, taken: 3 })))
   expect(asked.toSorted()).toEqual(['shelf.fifo', 'system.fifo'])
   await depthOf({ name: 'shelf' })
   expect(asked).toHaveLength(3)
@@ -135,7 +137,7 @@ describe('a controller with several queues', () => {
   })
 
   it('is as long as all of them are together', async () => {
-    expect(await openFour().depthOf({ name: 'shelf' })).toBe(28)
+    expect(await openFour().depthOf({ name: 'shelf' })).toEqual({ waiting: 28, taken: 12 })
   })
 
   it('takes a message by the queue that it came out of, ends its hold there, and sends on what is elsewhere', async () => {
