@@ -85,6 +85,8 @@ export interface WholePathOptions {
   readonly skewMs?: (environment: number, name: string) => number
   /** What the functions have in the place of `#tracing`. Default: nothing. */
   readonly openTraces?: OpenAwsTraces
+  /** How many objects run at once, as the tick is told. Default 10. */
+  readonly sharedConcurrency?: number
   /** Runs that changed something are kept too. */
   readonly keepsAllRuns?: true
   /** Of the work queues. Default 3. */
@@ -161,6 +163,7 @@ export async function startWholePath(options: WholePathOptions): Promise<WholePa
           return JSON.stringify(spread ? { [spread.controller]: spread.used() } : {})
         },
         SETPOINT_LOG: 'info',
+        ...(options.sharedConcurrency && { SETPOINT_SHARED_CONCURRENCY: String(options.sharedConcurrency) }),
         ...(options.keepsAllRuns && { SETPOINT_RUNS: 'all' }),
         ...(options.openTraces && { OTEL_TRACES_EXPORTER: 'otlp' }),
       },

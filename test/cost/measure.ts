@@ -151,6 +151,8 @@ async function start(controllers: readonly Controller[], tickAheadMs: () => numb
   }
   const plane = await startWholePath({
     controllers,
+    // A tick sends all resyncs at once: that it asks about very many is reckoned apart.
+    sharedConcurrency: 1_000,
     skewMs: (_, name) => (name === 'resync' ? tickAheadMs() : 0),
     services: {
       ...services,

@@ -145,7 +145,7 @@ export function openWindow(
   const left = nowMs - leftMs < leftMsMax ? (known?.left ?? 0) : 0
   const isProven = known !== undefined && nowMs - known.provenMs < provenMsMax
   const provenMs = isProven ? known.provenMs : 0
-  const size = isProven ? Math.max(limits.least, Math.min(known.size, limits.slots)) : limits.least
+  const size = isProven ? Math.max(limits.least, startOf(limits, known)) : limits.least
   const before = {
     keys: left,
     rank: 'sweep',
@@ -174,6 +174,11 @@ export function openWindow(
     isFirstLook: isProven,
   }
   return noteDepth(window, depth, nowMs)
+}
+
+/** A window that was not needed in full may be small where turns are quick. */
+function startOf({ slots }: WindowLimits, { size, turnMs }: KnownQueue): number {
+  return turnMs <= promptMs ? slots : Math.min(size, slots)
 }
 
 /** How many may be sent now. */

@@ -15,7 +15,14 @@ import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
 /** What a tick looks for and sends: as much in each, whatever was missed. */
-const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+let warnings: Record<string, unknown>[] = []
+const logger = {
+  debug: () => {},
+  info: () => {},
+  warn: (_: string, fields?: object) => void warnings.push({ ...fields }),
+  error: () => {},
+  with: () => logger,
+}
 const minuteMs = 60_000
 const startMs = Date.parse('2026-01-01T00:00:00Z')
 
@@ -41,6 +48,7 @@ beforeEach(() => {
   looks = []
   depth = 0
   queue = undefined
+  warnings = []
   saved = undefined
   savedByShare = new Map()
   failing = undefined
@@ -346,6 +354,73 @@ describe('many', () => {
     expect(first).toBeLessThanOrEqual(4_500)
     await hourly()()
     expect(toWidgets().length).toBeGreaterThan(first)
+  })
+})
+
+describe('slow turns', () => {
+  const resyncOf = (period: '2m' | '10m'): readonly Controller[] => [widgets([], () => done(), { resync: period })]
+  const sentNames = (): readonly string[] => toWidgets().map(({ key }) => key.name)
+  beforeEach(() => void (concurrency = 10))
+
+  /** Ticks of so many minutes, while somebody changes something every nine seconds. */
+  async function tickFor(minutes: number, turnMs: number, controllers: readonly Controller[]): Promise<void> {
+    const played = createQueueModel({ clock, invocations: 2, batchSize: 5, turnMs: () => turnMs })
+    queue = played
+    let isOver = false
+    const change = async (): Promise<void> => {
+      while (!isOver) {
+        await clock.sleep(Math.max(9_000, 1.5 * turnMs))
+        if (!isOver) played.send(1, 'user')
+      }
+    }
+    void change()
+    const beganMs = clock.nowMs()
+    for (let minute = 1; minute <= minutes; minute++) {
+      await clock.advance(Math.max(0, beganMs + minute * minuteMs - clock.nowMs()))
+      await process(controllers)()
+    }
+    isOver = true
+  }
+
+  it.each([
+    { turnMs: 1_000, turns: 100 },
+    { turnMs: 20_000, turns: 5 },
+  ])('of $turnMs ms: a change waits less than a second behind resyncs, also of the first tick', async (row) => {
+    await process(resyncOf('10m'))()
+    await createWidgets(5_000)
+    await tickFor(5, row.turnMs, resyncOf('10m'))
+    expect(queue?.done('sweep')).toBeGreaterThanOrEqual(row.turns)
+    expect(Math.max(...(queue?.userWaitsMs() ?? []))).toBeLessThan(1_000)
+  })
+
+  it('get through by and by: what a tick has no room for the next one goes on with, and nothing is left out or repeated', async () => {
+    await process(resyncOf('10m'))()
+    await createWidgets(200)
+    // A slot has more than a tick sends: the place is within it.
+    await tickFor(10, 2_000, resyncOf('10m'))
+    const names = sentNames()
+    expect(names.length).toBeGreaterThan(80)
+    expect(new Set(names).size).toBe(names.length)
+    expect(warnings).toEqual([])
+  })
+
+  it('that never get round in their period come to all objects all the same, and somebody is told', async () => {
+    await process(resyncOf('2m'))()
+    await createWidgets(60)
+    await tickFor(14, 5_000, resyncOf('2m'))
+    expect(new Set(sentNames()).size).toBe(60)
+    expect(warnings.at(-1)).toMatchObject({ controller: 'widget', kind: 'Widget', resyncSeconds: 120 })
+  })
+
+  it('of timers do not keep a sweep from getting something done', async () => {
+    await process(resyncOf('10m'))()
+    await createWidgets(600)
+    await createTimers(600, clock.nowMs() + minuteMs)
+    await tickFor(5, 5_000, resyncOf('10m'))
+    expect(toWidgets().filter(({ origin }) => origin === 'timer').length).toBeGreaterThan(100)
+    expect(toWidgets().filter(({ origin }) => origin === 'resync').length).toBeGreaterThanOrEqual(4)
+    // Ten seconds: two turns of timers.
+    expect(Math.max(...(queue?.userWaitsMs() ?? []))).toBeLessThanOrEqual(10_000)
   })
 })
 

@@ -84,7 +84,7 @@ describe('a sweep', () => {
     ['has twice as many when they are through at once', after(open(quick), 10, [1_000, empty]), 20],
     [
       'has one more when they are through in time',
-      after(open({ ...quick, size: 4 }), 4, [400, { waiting: 0, taken: 1 }], [550, empty]),
+      after({ ...open(quick), size: 4 }, 4, [400, { waiting: 0, taken: 1 }], [550, empty]),
       5,
     ],
     ['has no more when they were few', after(open(quick), 2, [1_000, empty]), 10],
