@@ -18,7 +18,7 @@ import { createSendPace, pacedQueue, type PacedQueue, type SendPace, type Sendin
 import { openSendLine, type SendLine } from './send-line.ts'
 import { limitsOf, type KnownQueue, type QueueDepth } from './send-window.ts'
 import type { QueueServices } from './services.ts'
-import { saveProgress, type Progress, type SavedProgress } from './tick-progress.ts'
+import { saveProgress, type SweepProgress, type SavedProgress } from './tick-progress.ts'
 import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
@@ -96,7 +96,7 @@ class Ticker {
     const nowMs = this.#options.clock.nowMs()
     const before = await this.#saved.load()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
-    const first = (controller: Swept): Progress => ({
+    const first = (controller: Swept): SweepProgress => ({
       turnedMs: nowMs,
       ...(before === undefined ? completeIntroduction(controller) : notIntroduced),
     })
@@ -130,7 +130,7 @@ class Ticker {
     return [...all.slice(first), ...all.slice(0, first)]
   }
 
-  async #sweep(controller: Swept, begun: Progress, time: TickTime): Promise<Progress> {
+  async #sweep(controller: Swept, begun: SweepProgress, time: TickTime): Promise<SweepProgress> {
     const { concurrency } = this.#options.capacityOf(controller)
     const way = await this.#wayTo(controller, time)
     if (way.line.waiting >= secondsBehindMax * runsPerSecond * concurrency) return begun
@@ -173,7 +173,7 @@ class Ticker {
    * Those whose change got lost on its way; up to when they were looked for. Each is woken three times, in case that
    * its message is lost, too; who is not found after an hour is left to the resync.
    */
-  async #wakeNetted({ nettedMs: handMs = 0 }: Progress, controller: Swept, { nowMs, ...way }: TickTime & Way) {
+  async #wakeNetted({ nettedMs: handMs = 0 }: SweepProgress, controller: Swept, { nowMs, ...way }: TickTime & Way) {
     // A clock may go back.
     if (Math.abs(nowMs - handMs) < netEveryMs) return handMs
     const fromMs = Math.max(Math.min(handMs, nowMs) - 2 * netEveryMs, nowMs - netReachMs)
@@ -197,7 +197,7 @@ class Ticker {
     }
   }
 
-  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, ...way }: Way & Begun): Promise<Progress> {
+  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, ...way }: Way & Begun): Promise<SweepProgress> {
     const place = await this.#turnWheel(turn, controller, way)
     const { turnedMs: _, within: __, ...introduced } = begun
     if (this.#share.index > 0) return { ...introduced, ...place }
@@ -239,7 +239,7 @@ class Ticker {
   }
 
   /** Where each tick gets through a part only, objects are looked at less often than their period says. */
-  #tellLate({ name, kind, resyncMs }: Swept, { turnedMs, within }: Progress, { nowMs }: TickTime): void {
+  #tellLate({ name, kind, resyncMs }: Swept, { turnedMs, within }: SweepProgress, { nowMs }: TickTime): void {
     const lateMs = nowMs - turnedMs - resyncMs
     if (resyncMs === 0 || lateMs < minuteMs || within === undefined) return
     this.#options.logger.warn('resyncs take longer than their period: raise the concurrency, or the period', {
@@ -285,7 +285,7 @@ interface Way {
 }
 
 interface Begun {
-  readonly begun: Progress
+  readonly begun: SweepProgress
 }
 
 /** What is to be remembered of the queues that there are. */

@@ -47,21 +47,8 @@ const pauseMs = 250
 export async function openSendLine({ clock, limits, known, look, untilMs }: SendLineOptions): Promise<SendLine> {
   const depth = await look()
   let window = openWindow(limits, known, { depth, nowMs: clock.nowMs() })
-  const lines: Readonly<Record<Rank, (() => void)[]>> = { timer: [], sweep: [] }
-  let isTaken = false
+  const asking = createAsking()
   let hasSent = false
-
-  /** Waits until all are served who asked before, or have the right of way. */
-  async function enter(rank: Rank): Promise<void> {
-    if (!isTaken) isTaken = true
-    else await new Promise<void>((resolve) => lines[rank].push(resolve))
-  }
-
-  function leave(): void {
-    const next = lines.timer.shift() ?? lines.sweep.shift()
-    if (next === undefined) isTaken = false
-    else next()
-  }
 
   function grant(want: number, rank: Rank): number {
     const room = roomIn(window, rank, clock.nowMs())
@@ -88,14 +75,6 @@ export async function openSendLine({ clock, limits, known, look, untilMs }: Send
     await clock.sleep(Math.max(1, Math.min(dueMs > 0 ? dueMs : pauseMs, pauseMs, untilMs - nowMs)))
   }
 
-  /** A timer that came after a sweep goes ahead of it. */
-  async function giveWay(rank: Rank): Promise<void> {
-    if (rank === 'timer' || lines.timer.length === 0) return
-    const turn = new Promise<void>((resolve) => lines.sweep.unshift(resolve))
-    leave()
-    await turn
-  }
-
   return {
     waiting: depth.waiting,
     get isQuick() {
@@ -105,28 +84,56 @@ export async function openSendLine({ clock, limits, known, look, untilMs }: Send
       return isQuick(window) ? limits.most : limits.slots
     },
     take: async (want, rank) => {
-      await enter(rank)
+      await asking.enter(rank)
       try {
         while (clock.nowMs() < untilMs) {
           const granted = grant(want, rank)
           if (granted > 0) return granted
           if (isLookDue(window, rank, clock.nowMs())) await lookAgain()
           else await pause()
-          await giveWay(rank)
+          await asking.giveWay(rank)
         }
         return 0
       } finally {
-        leave()
+        asking.leave()
       }
     },
     takeAll: (want, rank) => {
       if (want === 0) return true
-      const isNext = rank === 'timer' || !isTaken
+      const isNext = rank === 'timer' || !asking.isTaken()
       return isNext && roomIn(window, rank, clock.nowMs()) >= want && grant(want, rank) === want
     },
     noteAhead: (duesMs) => {
       window = noteAhead(window, duesMs)
     },
     known: () => (hasSent ? knownOf(window) : known),
+  }
+}
+
+/** One is served at a time: timers ahead of sweeps, and each in the order of asking. */
+function createAsking() {
+  const lines: Readonly<Record<Rank, (() => void)[]>> = { timer: [], sweep: [] }
+  let isTaken = false
+
+  const leave = (): void => {
+    const next = lines.timer.shift() ?? lines.sweep.shift()
+    if (next === undefined) isTaken = false
+    else next()
+  }
+
+  return {
+    isTaken: () => isTaken,
+    enter: async (rank: Rank): Promise<void> => {
+      if (!isTaken) isTaken = true
+      else await new Promise<void>((resolve) => lines[rank].push(resolve))
+    },
+    leave,
+    /** A timer that came after a sweep goes ahead of it. */
+    giveWay: async (rank: Rank): Promise<void> => {
+      if (rank === 'timer' || lines.timer.length === 0) return
+      const turn = new Promise<void>((resolve) => lines.sweep.unshift(resolve))
+      leave()
+      await turn
+    },
   }
 }

@@ -28,6 +28,8 @@ export interface SendWindow {
   readonly busy: number
   /** Taken messages that are not of this tick. */
   readonly others: number
+  /** Nobody can tell which of the taken messages are others', until nothing of the tick is under way. */
+  readonly isBlurred: boolean
   /** So many waited all the time: they stand behind a message of their object that is held or lost. */
   readonly stuck: number
   /** So many waited at least in this tick. */
@@ -133,7 +135,7 @@ export function workersOf(concurrency: number): { readonly invocations: number; 
 export function limitsOf(concurrency: number, share: WindowLimits['share']): WindowLimits {
   const { invocations, batchSize } = workersOf(concurrency)
   const slots = invocations * batchSize
-  return { least: invocations - 1, slots, most: 6 * slots, share }
+  return { least: invocations - 1, slots, most: 5 * slots, share }
 }
 
 export function openWindow(
@@ -162,6 +164,7 @@ export function openWindow(
     busy: 0,
     sentOf: { timer: 0, sweep: left },
     others: Math.max(0, depth.taken - left),
+    isBlurred: false,
     stuck: Math.min(stuck, depth.waiting),
     waitedMin: depth.waiting,
     sent: left > 0 ? [before] : [],
@@ -223,7 +226,7 @@ export function enoughOf({ size, limits }: SendWindow, want: number): number {
 export function noteSent(window: SendWindow, keys: number, { rank, nowMs }: Sending): SendWindow {
   const { size, limits } = window
   const isFull = 2 * keys >= partOf(size, limits.share.of)
-  const one = { keys, rank, atMs: nowMs, size, isFull, isLooked: false, isBlurred: false }
+  const one = { keys, rank, atMs: nowMs, size, isFull, isLooked: false, isBlurred: window.isBlurred }
   const sentOf = { ...window.sentOf, [rank]: window.sentOf[rank] + keys }
   return { ...window, sentOf, busy: window.busy + keys, sent: [...window.sent, one], sentMs: nowMs }
 }
@@ -277,6 +280,7 @@ export function noteDepth(before: SendWindow, depth: QueueDepth, nowMs: number):
     probe,
     grownMs,
     busy: isQuiet ? waiting : Math.max(busy, underWay),
+    isBlurred: window.isBlurred && !isQuiet,
     stuck,
     waitedMin: Math.min(window.waitedMin, depth.waiting),
     others: isQuiet ? window.others + inHand : window.others,
@@ -309,7 +313,7 @@ function withOthers(window: SendWindow, { waiting, taken }: QueueDepth, nowMs: n
   const others = Math.min(window.others + ended, Math.max(0, free))
   if (others === window.others + ended) return { ...window, aheadMs, sent, others }
   const blurred = sent.map((one) => ({ ...one, isBlurred: true }))
-  return { ...window, aheadMs, sent: blurred, others: Math.max(0, others - own) }
+  return { ...window, aheadMs, sent: blurred, isBlurred: own > 0, others: Math.max(0, others - own) }
 }
 
 /**
@@ -345,7 +349,7 @@ interface Judged extends Pick<
 }
 
 function judgeThrough(seen: Judged, one: Sent): Judged {
-  if (one.isBlurred) return seen
+  if (one.isBlurred && one.size <= seen.limits.slots) return seen
   const ageMs = seen.nowMs - one.atMs
   // Nobody looked before: it may have taken less.
   const turnMs = Math.max(promptMs, one.isLooked ? ageMs : earlier * Math.min(ageMs, seen.turnMs))
@@ -361,7 +365,7 @@ function judgeThrough(seen: Judged, one: Sent): Judged {
 
 /** Of those that are not through, the first one tells. */
 function judgeLate({ late, ...seen }: Judged & { readonly late: Sent | undefined }): Judged {
-  if (late === undefined || late.isBlurred) return seen
+  if (late === undefined || (late.isBlurred && late.size <= seen.limits.slots)) return seen
   return { ...judgeSlow(seen, late), turnMs: Math.max(seen.turnMs, seen.nowMs - late.atMs) }
 }
 

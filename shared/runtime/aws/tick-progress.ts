@@ -6,14 +6,14 @@ import type { KnownQueue } from './send-window.ts'
 import type { WheelPlace } from './wheel-turn.ts'
 
 /** How far a tick got with the objects of one kind. */
-export interface Progress extends Introduced, WheelPlace {
+export interface SweepProgress extends Introduced, WheelPlace {
   /** Whose net wanted a run by then was woken. */
   readonly nettedMs?: number
 }
 
 /** What a tick leaves to the next one. */
 export interface Ticked {
-  readonly progress: readonly (readonly [name: string, progress: Progress])[]
+  readonly progress: readonly (readonly [name: string, progress: SweepProgress])[]
   readonly queues: readonly (readonly [name: string, known: KnownQueue])[]
 }
 
@@ -28,7 +28,7 @@ export interface Loaded {
   readonly queues: ReadonlyMap<string, KnownQueue>
 }
 
-export type ProgressByName = Readonly<Partial<Record<string, Progress>>>
+export type ProgressByName = Readonly<Partial<Record<string, SweepProgress>>>
 
 /**
  * Each share has its own. One that is new, or was not there for a while, goes on about where the first one is: all of
@@ -38,7 +38,7 @@ export function saveProgress({ index }: Share, checkpoint: (name: string) => Che
   const first = checkpoint('resync')
   const own = index === 0 ? first : checkpoint(`resync#${index}`)
 
-  const near = (ofFirst: Progress, ofOwn: Progress | undefined): Progress => {
+  const near = (ofFirst: SweepProgress, ofOwn: SweepProgress | undefined): SweepProgress => {
     const place = ofOwn ?? { ...ofFirst, turnedMs: 0 }
     const leastMs = ofFirst.turnedMs - shareLagMs
     if (place.turnedMs >= leastMs) return place
@@ -96,12 +96,14 @@ function parseTicked(text: string | undefined): Loaded | undefined {
 }
 
 /** Earlier versions wrote the progress of each loop by its name. */
-function parsePlaces(text: string): Readonly<Record<string, Progress>> {
-  const parsed = parseJson(text) as Readonly<Record<string, Progress>> | readonly (readonly [Progress, string[]])[]
+function parsePlaces(text: string): Readonly<Record<string, SweepProgress>> {
+  const parsed = parseJson(text) as
+    | Readonly<Record<string, SweepProgress>>
+    | readonly (readonly [SweepProgress, string[]])[]
   if (!isPlaces(parsed)) return parsed
   return Object.fromEntries(parsed.flatMap(([progress, names]) => names.map((name) => [name, progress])))
 }
 
-function isPlaces(parsed: object): parsed is readonly (readonly [Progress, string[]])[] {
+function isPlaces(parsed: object): parsed is readonly (readonly [SweepProgress, string[]])[] {
   return Array.isArray(parsed)
 }

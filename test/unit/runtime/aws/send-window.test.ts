@@ -111,7 +111,7 @@ describe('a sweep', () => {
         empty,
         later + i * 1_100 + 400,
       )
-    expect(window.size).toBe(60)
+    expect(window.size).toBe(50)
     for (let i = 0; i < 20; i++) window = after(window, 60, [20_000, { waiting: 50, taken: 10 }])
     expect(window.size).toBe(1)
   })
