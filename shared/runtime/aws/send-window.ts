@@ -8,6 +8,7 @@
  *   them is always free for a change, however long a turn takes. What drains within half a second lets it grow, up to
  *   the work of about half a second.
  * - Timers may be taken by all invocations, and none of them may stand in line: a change waits for the end of one turn.
+ * - Each tick gets something of both done, whoever else keeps the function busy.
  *
  * A queue says how many of its messages wait and how many are taken. The taken ones are run, or held until a time: what
  * is taken while nothing of a tick is under way is others'. AWS says of FIFO queues that these counts are exact
