@@ -18,6 +18,12 @@ export interface ChangeFeed {
 
   /** A resourceVersion that every later change is above. */
   latest(): Promise<string>
+
+  /**
+   * How far below where it begins, or what it has told, a reader may be told a state. Left out where every write has
+   * its number: never.
+   */
+  readonly reachBack?: number
 }
 
 export interface FollowOptions {

@@ -88,7 +88,7 @@ export function convertReads(store: ObjectStore, conversions: KindFunctions): Ob
 export function convertFeed(feed: ChangeFeed, conversions: KindFunctions): ChangeFeed {
   if (conversions.isEmpty) return feed
   return {
-    latest: feed.latest,
+    ...feed,
     follow: (options) => {
       const batches = feed.follow(options)
       const { of } = options

@@ -1,4 +1,5 @@
 import { createInformer, Gone, staleness, type Held, type Informer, type InformerEvent } from '../support/informer.ts'
+import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
 import type { KindName } from './scenario.ts'
 import type { Plane, SeenTable } from './plane.ts'
 import { pathOf } from './addresses.ts'
@@ -16,17 +17,20 @@ export interface InformersOptions {
   readonly kinds: readonly KindName[]
   /** Of each kind. */
   readonly count: number
+  /** Whether a version stands for one change. Otherwise the newest states come again after a cut. */
+  readonly isExact: boolean
 }
 
-export function startInformers({ world, plane, kinds, count }: InformersOptions): Informers {
+export function startInformers({ world, plane, kinds, count, isExact }: InformersOptions): Informers {
   const random = world.random.fork('informers')
   const all = kinds.flatMap((kind) =>
     Array.from({ length: count }, () => {
       const informer = createInformer({
-        source: sourceOf(plane, pathOf({ kind, name: '' }).slice(0, -1)),
-        cutAfter: () => 1 + below(random, 8),
+        source: sourceOf(plane, pathOf({ kind, name: '' }).slice(0, -1), () => (isExact ? '' : endOf(random))),
+        // Who is cut off again within what comes again gets no further.
+        cutAfter: () => (isExact ? 1 + below(random, 8) : 20 + below(random, 100)),
         pause: () => world.sleep(500 + below(random, 5_000)),
-        isExact: true,
+        isExact,
       })
       world.after(0, () => void informer.run(new AbortController().signal))
       return { kind, informer }
@@ -44,9 +48,15 @@ function wrongWith(kind: KindName, informer: Informer, { items }: SeenTable): re
   return staleness([informer], there).map((text) => `watch: of ${kind}, ${text}`)
 }
 
-function sourceOf(plane: Plane, path: string): Parameters<typeof createInformer>[0]['source'] {
+/** Where watches are told to end by themselves. */
+function endOf(random: SeededRandom): string {
+  return `&timeoutSeconds=${5 + below(random, 100)}`
+}
+
+function sourceOf(plane: Plane, path: string, end: () => string): Parameters<typeof createInformer>[0]['source'] {
   async function* watch(version: string): AsyncGenerator<InformerEvent> {
-    for await (const line of linesOf(plane, `${path}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`)) {
+    const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${version}${end()}`
+    for await (const line of linesOf(plane, `${path}?${query}`)) {
       const { type, object } = JSON.parse(line) as { readonly type: 'ERROR'; readonly object: Listed }
       if (type === 'ERROR') throw isGone(object.code) ? new Gone() : new Error('the watch failed')
       yield { type, object: heldOf(object) }

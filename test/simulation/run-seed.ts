@@ -1,10 +1,10 @@
+import { awsScenarioOf } from './aws/scenario.ts'
 import { localScenarioOf } from './local/scenario.ts'
-import { scenarioOf } from './scenario-of.ts'
 import type { Scenario } from './scenario.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
 /** What a seed is on each engine. */
-export const scenarios = { aws: scenarioOf, local: localScenarioOf } as const
+export const scenarios = { aws: awsScenarioOf, local: localScenarioOf } as const
 export type EngineName = keyof typeof scenarios
 
 /** A scenario that ran twice. */

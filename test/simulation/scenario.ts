@@ -10,6 +10,8 @@ export interface Scenario extends Extras {
   readonly seed: number
   /** It runs on the local engine. Left out: on simulated AWS. */
   readonly local?: LocalTrouble
+  /** Somebody watches. On AWS only. */
+  readonly watch?: WatchTrouble
   readonly climate: Climate
   /** The kinds' resync period in minutes; 0: never. */
   readonly resyncMinutes: number
@@ -30,6 +32,20 @@ export interface LocalTrouble {
   readonly checkpointPages?: number
   /** The first process ends at this step, in this way. */
   readonly firstEnd?: { readonly step: number; readonly end: End }
+}
+
+/** What there is between the writes on AWS and those who watch. Together with two clocks it is less than two seconds. */
+export interface WatchTrouble {
+  /** Clients that keep a cache by list and watch, of each kind that is watched. */
+  readonly informers: number
+  /** Between two looks of a feed. */
+  readonly pollMs: number
+  /** How long an entry of the index may take. */
+  readonly lagMsMax: number
+  /** How much earlier than it is made a write may be numbered. */
+  readonly numberedMsMax: number
+  /** The kinds have been watched for long, so that the index has all of their writes. */
+  readonly isRecorded: boolean
 }
 
 /** How a process ends: killed; with the power of the machine; with the power while it writes. */

@@ -1,5 +1,6 @@
 import { dueAtMs } from '../../shared/model/engine-state.ts'
 import { startAwsPlane } from './aws/plane.ts'
+import { watchedKinds } from './aws/scenario.ts'
 import { createCheckers } from './checkers/all-checkers.ts'
 import { isFenceTried, isRestless, objectsOf } from './checkers/checker.ts'
 import { clearOutside } from './climate.ts'
@@ -102,8 +103,9 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   const informers = startInformers({
     world,
     plane,
-    kinds: [...kindsIn(scenario), 'ConfigMap'],
-    count: scenario.local?.informers ?? 0,
+    kinds: scenario.local === undefined ? watchedKinds : [...kindsIn(scenario), 'ConfigMap'],
+    count: (scenario.local ?? scenario.watch)?.informers ?? 0,
+    isExact: scenario.local !== undefined,
   })
 
   const work = { isDone: false }

@@ -143,6 +143,8 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
     at: undefined,
     position: start.after,
     overlap: new Map(),
+    pastEnd: 0n,
+    reachBack: BigInt(feed.reachBack ?? 0),
     hasSent: false,
     rest: undefined,
     dueAtMs: 0,

@@ -44,8 +44,9 @@ export async function readPast(stream: Stream, past: Past): Promise<Text | undef
       value.changes.map(({ stored }: Change) => stored),
     )
   const { changes, unshown } = shownIn(stream.kind, value.changes)
-  noteOverlap(stream, changes, BigInt(liveAt))
+  noteOverlap(stream, changes, BigInt(liveAt) - stream.reachBack)
   stream.position = value.resourceVersion
+  stream.pastEnd = BigInt(value.resourceVersion)
   if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {
     stream.past = undefined
     await past.changes.return?.()
@@ -62,9 +63,9 @@ export function endOn(stream: Stream, end: Error | undefined): void {
   stream.failure = end
 }
 
-function noteOverlap({ overlap }: Stream, changes: readonly Change[], liveAt: bigint): void {
+function noteOverlap({ overlap }: Stream, changes: readonly Change[], liveFrom: bigint): void {
   for (const { stored } of changes) {
     const version = BigInt(stored.object.metadata.resourceVersion)
-    if (version > liveAt) overlap.set(keyText(keyOf(stored.object)), version)
+    if (version > liveFrom) overlap.set(keyText(keyOf(stored.object)), version)
   }
 }

@@ -6,7 +6,7 @@ import { endOn, readPast } from './past.ts'
 import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
 import type { Text } from './text-pieces.ts'
-import { initialText, segmentText } from './texts.ts'
+import { initialText, moveOn, segmentText } from './texts.ts'
 
 const silenceMs = 10_000
 export const bookmarkMs = 60_000
@@ -74,7 +74,7 @@ async function nextText(stream: Stream): Promise<Text | undefined> {
     stream.resume = resolve
   })
   // Empty batches move the end on.
-  stream.position = at.resourceVersion
+  moveOn(stream, at.resourceVersion)
   return undefined
 }
 

@@ -33,9 +33,16 @@ export function segmentText(stream: Stream, segment: Segment): Text | undefined 
   const { sharedAs, overlap, view } = stream
   const isAlone = sharedAs === undefined || overlap.size > 0 || (view.introduces && !stream.hasSent)
   const text = isAlone ? stream.wire.encode(ownLines(stream, segment), false) : shareLines(stream, segment, sharedAs)
-  if (BigInt(segment.resourceVersion) >= BigInt(stream.position)) overlap.clear()
-  stream.position = segment.resourceVersion
+  moveOn(stream, segment.resourceVersion)
   return text === '' ? undefined : text
+}
+
+/** The live changes may be behind what the log has told, and tell it again. */
+export function moveOn(stream: Stream, resourceVersion: string): void {
+  const { overlap, pastEnd, reachBack } = stream
+  const version = BigInt(resourceVersion)
+  if (overlap.size > 0 && version >= pastEnd + reachBack) overlap.clear()
+  if (version >= pastEnd) stream.position = resourceVersion
 }
 
 /** For the first who asks it may be a text, which costs one watcher the least; all others get the same bytes. */

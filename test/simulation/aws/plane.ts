@@ -31,9 +31,10 @@ import { simToken, type Plane, type PlaneOptions } from '../plane.ts'
 import type { Absence, Scenario } from '../scenario.ts'
 import { silent } from '../silent.ts'
 import { beginMs, below, type World } from '../world.ts'
-import { httpRequest } from '../http-request.ts'
+import { createAwsClients } from './clients.ts'
 import { basicItems } from './first-items.ts'
 import { createFunctions } from './functions.ts'
+import { createSimFeed, type SimFeed } from './sim-feed.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
 import { referenceIndex } from './sim-references.ts'
 import { shardOf, type SimShard } from './sim-stream.ts'
@@ -55,14 +56,15 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
     climate: now,
     isCalm: () => weather !== climate,
   }
-  const table = createSimTable({ world, climate, onWrite: options.onWrite })
+  const feed = scenario.watch && createSimFeed({ world, trouble: scenario.watch, network, page: climate.page })
+  const table = createSimTable({ world, climate, feed, onWrite: options.onWrite })
   const functions = createFunctions({ world, climate: now, deployment: () => deploymentAt(world, scenario.absent) })
   const queues = new Map<string, SimQueue>()
   const dead = new Set<WakeUp>()
   const forgetting = world.random.fork('forgetting')
   const queueNamed = (loop: string): SimQueue => queues.get(loop) ?? (queues.get('system') as SimQueue)
 
-  const services = functions.sharing((life) => createServices(life, { ...options, table, network, now, queueNamed }))
+  const services = functions.sharing((life) => createServices(life, { ...options, table, feed, network, now, queueNamed }))
   const users = options.controllers(functions.birth('shape'), network)
   const shape = createControlLoops(services(functions.birth('shape')))
   const isUsers = ({ name }: { readonly name: string }): boolean => users.some((controller) => controller.name === name)
@@ -208,8 +210,7 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
   return {
     table,
     begin,
-    request: (line, body, token = simToken) =>
-      functions.invoke('api', apiRunMsMax, (life) => services(life).api(httpRequest(line, body, token))),
+    ...createAwsClients({ world, functions, apiOf: (life) => services(life).api }),
     backlog: () =>
       [...queues.values()].reduce((sum, queue) => sum + queue.depth(), 0) +
       dead.size +
@@ -282,6 +283,7 @@ interface Services extends QueueServices {
 
 interface ServicesOptions extends PlaneOptions {
   readonly table: SimTable
+  readonly feed: SimFeed | undefined
   readonly network: Network
   readonly now: () => Climate
   readonly queueNamed: (loop: string) => SimQueue
@@ -352,7 +354,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
         ...referenceIndex(see(table.references, 'references', 'add', 'forget', 'record'), life.clock),
       },
       listNetted: see({ listNetted: table.listNetted }, 'netted').listNetted,
-      feed: unwatched,
+      feed: options.feed?.feedOf(life) ?? unwatched,
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },
@@ -411,7 +413,7 @@ const unheard: Seeing['telemetry'] = {
   flush: () => {},
 }
 
-/** Watches are for people, and nobody watches here. */
+/** Where nobody watches. */
 const unwatched: ChangeFeed = {
   follow: () => {
     throw new TypeError('nobody watches here')

@@ -1,3 +1,5 @@
+import { versionAt } from '../../../shared/adapters/aws/dynamodb/dynamodb-items.ts'
+import type { FeedEntry } from '../../../shared/adapters/aws/dynamodb/dynamodb-recordings.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
 import { moveEndUs, slotTimesMs } from '../../../shared/model/reservations.ts'
@@ -13,6 +15,7 @@ import type { Climate } from '../climate.ts'
 import type { Life } from '../life.ts'
 import type { SeenTable, TableWrite } from '../plane.ts'
 import { below, type World } from '../world.ts'
+import type { SimFeed } from './sim-feed.ts'
 import { createSimReferences, referenceIndex, type SimReferences } from './sim-references.ts'
 import { createSimStream, type SimStream } from './sim-stream.ts'
 
@@ -38,11 +41,13 @@ export interface SimTable extends SeenTable {
 export interface SimTableOptions {
   readonly world: World
   readonly climate: Pick<Climate, 'streamLagMsMax' | 'indexLagMsMax' | 'page'>
+  /** What watches read, if anybody watches. */
+  readonly feed?: SimFeed | undefined
   /** Told of every write as it is made. */
   readonly onWrite: (write: TableWrite) => void
 }
 
-export function createSimTable({ world, climate, onWrite }: SimTableOptions): SimTable {
+export function createSimTable({ world, climate, feed, onWrite }: SimTableOptions): SimTable {
   const items = new Map<string, StoredObject>()
   const checkpoints = new Map<string, string>()
   const lines = new Map<string, number>()
@@ -53,17 +58,20 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
   /** resourceVersion = max(now in µs, previous + 1), by the clock of whoever writes. */
   const numbered = ({ object, engine }: StoredObject, life: Life): StoredObject => {
     const { resourceVersion } = object.metadata
-    const version = Math.max(life.clock.nowMs() * 1_000, Number(resourceVersion) + 1 || 0)
+    const nowMs = life.clock.nowMs() - (feed?.numberedMs() ?? 0)
+    const before = Math.max(Number(resourceVersion) || 0, feed?.lastVersion(keyOf(object)) ?? 0)
+    const version = Math.max(versionAt(nowMs), before + 1)
     return { object: { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }, engine }
   }
 
-  const written = (write: TableWrite): StoredObject => {
+  const written = (write: TableWrite, entry: FeedEntry | undefined): StoredObject => {
     const { type, after, touched } = write
     const key = keyOf(after.object)
     const text = keyText(key)
     if (type === 'removed') items.delete(text)
     else items.set(text, after)
     onWrite(write)
+    if (entry !== undefined) feed?.note(write, entry)
     // The mapping's filter: the engine's own affairs wake nobody.
     if (touched.some((part) => part !== 'engine')) stream.tell(key, { type, touched, stored: after })
     lagging.follow(text, type === 'removed' ? undefined : after)
@@ -90,16 +98,22 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
         .sort((a, b) => (order(a) < order(b) ? -1 : 1))
         .filter((item) => after === undefined || order(item) > `${after.namespace}/${after.name}`)
       const most = Math.min(limit, limit === Infinity ? Infinity : climate.page)
-      return { items: all.slice(0, most), resourceVersion: String(world.nowMs() * 1_000), more: all.length > most }
+      return { items: all.slice(0, most), resourceVersion: String(versionAt(world.nowMs())), more: all.length > most }
     },
     create: async (stored) => {
+      const entry = await feed?.findEntry(by, keyOf(stored.object))
       if (items.has(keyText(keyOf(stored.object)))) throw new OperatingError('ALREADY_EXISTS', 'the condition failed')
-      return written({ type: 'added', before: undefined, after: numbered(stored, by), touched: ['spec'], by })
+      return written({ type: 'added', before: undefined, after: numbered(stored, by), touched: ['spec'], by }, entry)
     },
-    replace: async (stored, touched) =>
-      written({ type: 'modified', before: current(stored), after: numbered(stored, by), touched, by }),
-    remove: async (stored) =>
-      written({ type: 'removed', before: current(stored), after: numbered(stored, by), touched: ['delete'], by }),
+    replace: async (stored, touched) => {
+      const entry = await feed?.findEntry(by, keyOf(stored.object))
+      return written({ type: 'modified', before: current(stored), after: numbered(stored, by), touched, by }, entry)
+    },
+    remove: async (stored) => {
+      const entry = await feed?.findEntry(by, keyOf(stored.object))
+      const before = current(stored)
+      return written({ type: 'removed', before, after: numbered(stored, by), touched: ['delete'], by }, entry)
+    },
   })
 
   return {
@@ -123,11 +137,14 @@ export function createSimTable({ world, climate, onWrite }: SimTableOptions): Si
     reservations,
     items,
     place: (stored) => {
+      feed?.note({ type: 'added', before: undefined, after: stored, touched: ['spec'] }, notRecorded)
       items.set(keyText(keyOf(stored.object)), stored)
       lagging.place(keyText(keyOf(stored.object)), stored)
     },
   }
 }
+
+const notRecorded: FeedEntry = { isRecorded: false, partition: '' }
 
 /** Global secondary indexes, which follow the items each in its own time, and what is kept as items of its own. */
 function createLaggingIndex(

@@ -4,6 +4,9 @@ import type { AnsweredStep } from '../users.ts'
 import type { Checker, Scene } from './checker.ts'
 import { createStandingRules } from './standing-rules.ts'
 
+/** So long all webhooks of a write together may take: a process that stood still meanwhile asks no more of them. */
+const webhooksMsMax = 30_000
+
 /**
  * Webhooks and mutating policies: no write is acknowledged that a webhook in force refuses, or that a webhook was to be
  * asked about and was not; what they make of an object is stored with it; and nothing is refused for a webhook that
@@ -43,7 +46,7 @@ export function createWebhooks({ world, scenario, hooks, report }: Scene): Check
       if (!isGuarded(hook, value)) report(`webhooks: ConfigMap ${name} with ${value} is refused by ${hook}`)
     } else if (failurePolicyOf(rules.find(rule, sinceMs)?.object) === 'Ignore')
       report(`webhooks: ConfigMap ${name} is refused for want of ${hook}, which may be left out`)
-    else if (hooks.lastTroubleMs(hostOf(hook)) < sinceMs)
+    else if (hooks.lastTroubleMs(hostOf(hook)) < sinceMs && world.nowMs() < sinceMs + webhooksMsMax)
       report(`webhooks: ConfigMap ${name} is refused for want of ${hook}, which has answered`)
   }
 

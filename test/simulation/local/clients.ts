@@ -1,5 +1,5 @@
-import type { HttpResponse } from '../../../shared/ports/http-handler.ts'
 import type { SeededRandom } from '../../../shared/testing/seeded-random.ts'
+import { piecesOf, refusalLine, textOf } from '../http-reply.ts'
 import { httpRequest } from '../http-request.ts'
 import { simToken, type Plane } from '../plane.ts'
 import { below, type World } from '../world.ts'
@@ -58,22 +58,4 @@ export function createClients({
       return text === 'dead' ? undefined : { ...asked.reply, body: text }
     },
   }
-}
-
-/** What a watch that is refused with this status would tell. */
-function refusalLine(code: number): string {
-  return `${JSON.stringify({ type: 'ERROR', object: { code } })}\n`
-}
-
-async function textOf(reply: HttpResponse): Promise<string> {
-  let text = ''
-  for await (const piece of piecesOf(reply)) text += piece
-  return text
-}
-
-async function* piecesOf({ body }: HttpResponse): AsyncGenerator<string> {
-  if (typeof body === 'string') return yield body
-  const decoder = new TextDecoder()
-  if (body instanceof Uint8Array) return yield decoder.decode(body)
-  for await (const piece of body) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../../shared/api/api.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import type { ChangeBatch, ChangeFeed } from '../../../shared/ports/change-feed.ts'
+import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../shared/ports/change-feed.ts'
 import { createWidgetHarness, request, widget, widgets, type Harness, type WatchEvent } from './harness.ts'
 import { share } from '../../support/strength.ts'
 
@@ -451,6 +451,40 @@ describe('a feed that fails later', () => {
     expect(broken).toMatchObject([{ type: 'ERROR', object: { kind: 'Status', code: 500 } }])
     expect(JSON.stringify(broken)).not.toContain('secret')
     expect(harness.errors).toMatchObject([{ message: 'watch failed', resource: 'widgets' }])
+  })
+})
+
+describe('a feed that clocks number', () => {
+  it('does not go back behind what a reader that comes back was told', async () => {
+    const reply = await create('w')
+    const state = (rv: number): Change => {
+      const metadata = { ...reply.body.metadata, resourceVersion: String(rv) }
+      return { type: 'modified', touched: ['spec'], stored: { object: { ...reply.body, metadata }, engine: {} } }
+    }
+    const batch = (resourceVersion: number, ...states: readonly number[]): ChangeBatch => ({
+      changes: states.map(state),
+      resourceVersion: String(resourceVersion),
+    })
+    const isTold = Promise.withResolvers<void>()
+    // The present begins at 90, and reaches back: what its look found was overtaken before the past was read.
+    async function* follow({ after }: FollowOptions): AsyncGenerator<ChangeBatch> {
+      if (after === '20') return yield batch(92, 50)
+      await isTold.promise
+      yield batch(91, 40)
+      yield batch(95, 50)
+      yield batch(130, 93)
+      yield batch(150, 140)
+    }
+    const feed: ChangeFeed = { follow, latest: async () => '90', reachBack: 60 }
+    const api = createApi({ ...harness.services, feed })
+    const { body } = await api(request(`GET ${widgets}?watch=1&resourceVersion=20`))
+    const versions: string[] = []
+    for await (const piece of body as AsyncIterable<string>) {
+      for (const [, version = ''] of piece.matchAll(/"resourceVersion":"(\d+)"/g)) versions.push(version)
+      if (versions.length === 1) isTold.resolve()
+      if (versions.at(-1) === '140') break
+    }
+    expect(versions).toEqual(['50', '93', '140'])
   })
 })
 

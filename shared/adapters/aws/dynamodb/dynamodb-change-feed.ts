@@ -94,7 +94,8 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
   }
 
   // Below the number of any write that begins now, here.
-  return { follow, latest: async () => String(versionAt(clock.nowMs()) - 1) }
+  const latest = async (): Promise<string> => String(versionAt(clock.nowMs()) - 1)
+  return { follow, latest, reachBack: versionAt(lookBackMs + lateMs) }
 }
 
 /** As long as tombstones are kept for sure. */
