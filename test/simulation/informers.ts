@@ -32,7 +32,9 @@ export function startInformers({ world, plane, kinds, count, isExact }: Informer
         pause: () => world.sleep(500 + below(random, 5_000)),
         isExact,
       })
-      world.after(0, () => void informer.run(new AbortController().signal))
+      // On AWS somebody may have written before the kind is watched, and not know that it is.
+      const beginsMs = isExact ? 0 : below(random, 100_000)
+      world.after(beginsMs, () => void informer.run(new AbortController().signal))
       return { kind, informer }
     }),
   )

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionsOf } from '../support/command-line.ts'
 import { copySources } from '../support/source-copy.ts'
+import { plantedInWatches } from './aws/planted-bugs.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { plantedInRules } from './planted-rules.ts'
@@ -52,7 +53,7 @@ function row({ bug }: PlantedBug, found: string | undefined): string {
 }
 
 let missed = 0
-const planted = [...plantedBugs, ...plantedInRules, ...plantedLocally].filter(
+const planted = [...plantedBugs, ...plantedInRules, ...plantedInWatches, ...plantedLocally].filter(
   ({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine),
 )
 console.log('| planted bug | caught by | seed |\n| --- | --- | --- |')

@@ -34,7 +34,9 @@ export interface LocalTrouble {
   readonly firstEnd?: { readonly step: number; readonly end: End }
 }
 
-/** What there is between the writes on AWS and those who watch. Together with two clocks it is less than two seconds. */
+/**
+ * What there is between the writes on AWS and those who watch. Together with two clocks it is less than two seconds.
+ */
 export interface WatchTrouble {
   /** Clients that keep a cache by list and watch, of each kind that is watched. */
   readonly informers: number

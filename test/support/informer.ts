@@ -61,11 +61,14 @@ export function createInformer({ source, cutAfter, pause = async () => {}, isExa
     return listed.version
   }
 
-  const note = ({ type, object }: InformerEvent, before: string): void => {
+  const note = ({ type, object }: InformerEvent, before: string, told: Set<string>): void => {
     counts.events++
     const isBack = isExact && type !== 'BOOKMARK' && BigInt(object.version) <= BigInt(before)
     if (isBack) faults.push(`${type} ${object.name} at ${object.version} came after ${before}`)
     if (type === 'BOOKMARK') return
+    const state = `${type === 'DELETED' ? 'DELETED ' : ''}${object.name} at ${object.version}`
+    if (told.has(state)) faults.push(`${state} was told twice`)
+    told.add(state)
     const held = cache.get(object.name)
     if (held?.uid === object.uid && BigInt(held.version) > BigInt(object.version))
       faults.push(`${object.name} went back from ${held.version} to ${object.version}`)
@@ -75,8 +78,9 @@ export function createInformer({ source, cutAfter, pause = async () => {}, isExa
 
   const watch = async (from: string, signal: AbortSignal): Promise<void> => {
     let left = cutAfter()
+    const told = new Set<string>()
     for await (const event of source.watch(from, signal)) {
-      note(event, version ?? from)
+      note(event, version ?? from, told)
       version = event.object.version
       if (--left <= 0) break
     }

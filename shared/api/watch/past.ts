@@ -44,9 +44,8 @@ export async function readPast(stream: Stream, past: Past): Promise<Text | undef
       value.changes.map(({ stored }: Change) => stored),
     )
   const { changes, unshown } = shownIn(stream.kind, value.changes)
-  noteOverlap(stream, changes, BigInt(liveAt) - stream.reachBack)
   stream.position = value.resourceVersion
-  stream.pastEnd = BigInt(value.resourceVersion)
+  noteOverlap(stream, changes, BigInt(liveAt))
   if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {
     stream.past = undefined
     await past.changes.return?.()
@@ -63,9 +62,13 @@ export function endOn(stream: Stream, end: Error | undefined): void {
   stream.failure = end
 }
 
-function noteOverlap({ overlap }: Stream, changes: readonly Change[], liveFrom: bigint): void {
+function noteOverlap(stream: Stream, changes: readonly Change[], liveAt: bigint): void {
+  const { overlap, reachBack } = stream
+  stream.pastEnd = BigInt(stream.position)
+  stream.mayRepeat = stream.pastEnd + reachBack > liveAt
+  if (reachBack === 0n) return
   for (const { stored } of changes) {
     const version = BigInt(stored.object.metadata.resourceVersion)
-    if (version > liveFrom) overlap.set(keyText(keyOf(stored.object)), version)
+    if (version > liveAt - reachBack) overlap.set(keyText(keyOf(stored.object)), version)
   }
 }

@@ -39,13 +39,12 @@ export interface Stream extends Watcher {
   past: Past | undefined
   /** Everything up to here has been told. */
   position: string
-  /**
-   * What the log told though the live changes may tell it too, or a state before it that they had read by then: the
-   * version of each object.
-   */
-  readonly overlap: Map<string, bigint>
   /** How far the log has told. */
   pastEnd: bigint
+  /** The live changes may tell what the log has told, or a state from before it. */
+  mayRepeat: boolean
+  /** What of that is less than `reachBack` before its end: the version of each object. */
+  readonly overlap: Map<string, bigint>
   /** So far back a feed may reach, in versions. */
   readonly reachBack: bigint
   /** Whether the client has been told of an object. */

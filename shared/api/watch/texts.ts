@@ -30,19 +30,21 @@ export function pastChangesText(stream: Stream, changes: readonly Change[]): str
 
 /** Of a segment, which is made once for all who are told the same. */
 export function segmentText(stream: Stream, segment: Segment): Text | undefined {
-  const { sharedAs, overlap, view } = stream
-  const isAlone = sharedAs === undefined || overlap.size > 0 || (view.introduces && !stream.hasSent)
+  const { sharedAs, mayRepeat, view } = stream
+  const isAlone = sharedAs === undefined || mayRepeat || (view.introduces && !stream.hasSent)
   const text = isAlone ? stream.wire.encode(ownLines(stream, segment), false) : shareLines(stream, segment, sharedAs)
   moveOn(stream, segment.resourceVersion)
   return text === '' ? undefined : text
 }
 
-/** The live changes may be behind what the log has told, and tell it again. */
+/** The live changes may be behind what the log has told. */
 export function moveOn(stream: Stream, resourceVersion: string): void {
   const { overlap, pastEnd, reachBack } = stream
   const version = BigInt(resourceVersion)
-  if (overlap.size > 0 && version >= pastEnd + reachBack) overlap.clear()
   if (version >= pastEnd) stream.position = resourceVersion
+  if (version < pastEnd + reachBack) return
+  stream.mayRepeat = false
+  overlap.clear()
 }
 
 /** For the first who asks it may be a text, which costs one watcher the least; all others get the same bytes. */
@@ -66,10 +68,10 @@ function ownLines(stream: Stream, segment: Segment): string {
 }
 
 /** Whether the log has told this state of the object, or a later one. */
-function isTold({ overlap }: Stream, { stored: { object } }: Change): boolean {
-  if (overlap.size === 0) return false
-  const told = overlap.get(keyText(keyOf(object)))
-  return told !== undefined && told >= BigInt(object.metadata.resourceVersion)
+function isTold({ mayRepeat, pastEnd, reachBack, overlap }: Stream, { stored: { object } }: Change): boolean {
+  if (!mayRepeat) return false
+  const version = BigInt(object.metadata.resourceVersion)
+  return version <= pastEnd - reachBack || version <= (overlap.get(keyText(keyOf(object))) ?? -1n)
 }
 
 /** The line of one change, which those share who are told of different changes. */

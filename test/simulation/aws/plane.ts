@@ -18,12 +18,7 @@ import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/r
 import type { QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
 import type { QueueDepth } from '../../../shared/runtime/aws/send-window.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
-import {
-  apiKindsMaxAgeMs,
-  apiRunMsMax,
-  createAwsServices,
-  type QueueServices,
-} from '../../../shared/runtime/aws/services.ts'
+import { apiKindsMaxAgeMs, createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { through, type Life, type Network } from '../life.ts'
 import { placedIn } from '../placed.ts'
@@ -64,7 +59,9 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
   const forgetting = world.random.fork('forgetting')
   const queueNamed = (loop: string): SimQueue => queues.get(loop) ?? (queues.get('system') as SimQueue)
 
-  const services = functions.sharing((life) => createServices(life, { ...options, table, feed, network, now, queueNamed }))
+  const services = functions.sharing((life) =>
+    createServices(life, { ...options, table, feed, network, now, queueNamed }),
+  )
   const users = options.controllers(functions.birth('shape'), network)
   const shape = createControlLoops(services(functions.birth('shape')))
   const isUsers = ({ name }: { readonly name: string }): boolean => users.some((controller) => controller.name === name)

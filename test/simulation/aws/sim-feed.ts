@@ -187,10 +187,15 @@ function recordedForLong(nowMs: number): Item {
 /** The note of one kind, on condition of the one before. */
 function noted(notes: Item, { input }: UpdateItemCommand): Item {
   const { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = input
-  const [kind = '', born = ''] = [names['#kind'] ?? '', names['#born'] ?? '']
+  const kind = names['#kind'] ?? ''
+  const born = names['#born'] ?? ''
   if (notes[kind]?.S !== values[':before']?.S)
     throw new ConditionalCheckFailedException({ message: 'another note is there', $metadata: {} })
-  return { ...notes, [kind]: values[':next'] as AttributeValue, [born]: notes[born] ?? (values[':born'] as AttributeValue) }
+  return {
+    ...notes,
+    [kind]: values[':next'] as AttributeValue,
+    [born]: notes[born] ?? (values[':born'] as AttributeValue),
+  }
 }
 
 function oncePer<Made>(make: (life: Life) => Made): (life: Life) => Made {

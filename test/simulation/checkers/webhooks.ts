@@ -1,11 +1,9 @@
 import type { ApiObject, JsonObject } from '../../../shared/index.ts'
+import { admissionMsMax } from '../../../shared/model/policy/admission-budget.ts'
 import { hostOf, isGuarded, stampOf } from '../hook-servers.ts'
 import type { AnsweredStep } from '../users.ts'
 import type { Checker, Scene } from './checker.ts'
 import { createStandingRules } from './standing-rules.ts'
-
-/** So long all webhooks of a write together may take: a process that stood still meanwhile asks no more of them. */
-const webhooksMsMax = 30_000
 
 /**
  * Webhooks and mutating policies: no write is acknowledged that a webhook in force refuses, or that a webhook was to be
@@ -46,7 +44,8 @@ export function createWebhooks({ world, scenario, hooks, report }: Scene): Check
       if (!isGuarded(hook, value)) report(`webhooks: ConfigMap ${name} with ${value} is refused by ${hook}`)
     } else if (failurePolicyOf(rules.find(rule, sinceMs)?.object) === 'Ignore')
       report(`webhooks: ConfigMap ${name} is refused for want of ${hook}, which may be left out`)
-    else if (hooks.lastTroubleMs(hostOf(hook)) < sinceMs && world.nowMs() < sinceMs + webhooksMsMax)
+    // Of a process that stood still for so long no webhook is asked any more.
+    else if (hooks.lastTroubleMs(hostOf(hook)) < sinceMs && world.nowMs() < sinceMs + admissionMsMax)
       report(`webhooks: ConfigMap ${name} is refused for want of ${hook}, which has answered`)
   }
 

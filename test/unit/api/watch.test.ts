@@ -454,39 +454,80 @@ describe('a feed that fails later', () => {
   })
 })
 
-describe('a feed that clocks number', () => {
-  it('does not go back behind what a reader that comes back was told', async () => {
+describe('a reader that comes back', () => {
+  /** The versions that a watch from `after` tells, until the last one. */
+  async function toldFrom(after: string, last: string, { past, present, latest, reachBack }: Fed) {
     const reply = await create('w')
     const state = (rv: number): Change => {
       const metadata = { ...reply.body.metadata, resourceVersion: String(rv) }
       return { type: 'modified', touched: ['spec'], stored: { object: { ...reply.body, metadata }, engine: {} } }
     }
-    const batch = (resourceVersion: number, ...states: readonly number[]): ChangeBatch => ({
+    const batchOf = ([rv, ...states]: readonly number[]): ChangeBatch => ({
       changes: states.map(state),
-      resourceVersion: String(resourceVersion),
+      resourceVersion: String(rv),
     })
-    const isTold = Promise.withResolvers<void>()
-    // The present begins at 90, and reaches back: what its look found was overtaken before the past was read.
-    async function* follow({ after }: FollowOptions): AsyncGenerator<ChangeBatch> {
-      if (after === '20') return yield batch(92, 50)
-      await isTold.promise
-      yield batch(91, 40)
-      yield batch(95, 50)
-      yield batch(130, 93)
-      yield batch(150, 140)
+    const isRead = Promise.withResolvers<void>()
+    async function* follow(options: FollowOptions): AsyncGenerator<ChangeBatch> {
+      if (options.after === latest) await isRead.promise
+      else setTimeout(isRead.resolve, 5)
+      for (const batch of options.after === latest ? present : past) yield batchOf(batch)
     }
-    const feed: ChangeFeed = { follow, latest: async () => '90', reachBack: 60 }
+    // The store is there already, and the present that the watchers share is not.
+    const ends = [after]
+    const feed: ChangeFeed = {
+      follow,
+      latest: async () => ends.pop() ?? latest,
+      ...(reachBack !== undefined && { reachBack }),
+    }
     const api = createApi({ ...harness.services, feed })
-    const { body } = await api(request(`GET ${widgets}?watch=1&resourceVersion=20`))
+    const { body } = await api(request(`GET ${widgets}?watch=1&resourceVersion=${after}`))
     const versions: string[] = []
     for await (const piece of body as AsyncIterable<string>) {
       for (const [, version = ''] of piece.matchAll(/"resourceVersion":"(\d+)"/g)) versions.push(version)
-      if (versions.length === 1) isTold.resolve()
-      if (versions.at(-1) === '140') break
+      if (versions.at(-1) === last) break
     }
-    expect(versions).toEqual(['50', '93', '140'])
+    return versions
+  }
+
+  it('is not told what it knows, though the present had not got so far', async () => {
+    const present = [
+      [27, 27],
+      [28, 28],
+    ]
+    expect(await toldFrom('27', '28', { past: [[27]], latest: '26', present })).toEqual(['28'])
+  })
+
+  it('is told nothing twice, in however many batches the present tells it', async () => {
+    const present = [
+      [95, 95],
+      [98, 98],
+      [100, 100],
+      [101, 101],
+    ]
+    const past = [[100, 95, 98, 100]]
+    expect(await toldFrom('80', '101', { past, latest: '90', present })).toEqual(['95', '98', '100', '101'])
+  })
+
+  it('is not told a state from before what it knows, where clocks number the writes', async () => {
+    // The present begins at 90, and reaches back: what its look found was overtaken before the past was read.
+    const present = [
+      [91, 40],
+      [95, 50],
+      [130, 93],
+      [155, 140],
+    ]
+    const fed = { past: [[92, 50]], latest: '90', present, reachBack: 60 }
+    expect(await toldFrom('20', '140', fed)).toEqual(['50', '93', '140'])
   })
 })
+
+/** Batches are what they tell up to, and then the versions that they tell. */
+interface Fed {
+  readonly past: readonly (readonly number[])[]
+  readonly present: readonly (readonly number[])[]
+  readonly latest: string
+  readonly reachBack?: number
+}
 
 type Step =
   | { readonly do: 'label'; readonly name: string; readonly app: string | null }

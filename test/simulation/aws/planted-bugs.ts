@@ -1,0 +1,44 @@
+import type { PlantedBug } from '../planted-bugs.ts'
+
+const feed = 'shared/adapters/aws/dynamodb/dynamodb-change-feed.ts'
+const recordings = 'shared/adapters/aws/dynamodb/dynamodb-recordings.ts'
+
+/** What somebody could do wrong with watches on AWS, where clocks number the writes. */
+export const plantedInWatches: readonly PlantedBug[] = [
+  {
+    bug: 'a reader of the feed begins where it is told, and not before',
+    file: feed,
+    find: 'return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)',
+    replace: 'return Math.min(version, versionAt(nowMs))',
+  },
+  {
+    bug: 'a look of the feed begins where the last one ended',
+    file: feed,
+    find: 'versionAt(nowMs - lookBackMs - lateMs))',
+    replace: 'versionAt(nowMs))',
+  },
+  {
+    bug: 'a look of the feed forgets what it has told',
+    file: feed,
+    find: '      told.set(place(item), versionIn(item))\n',
+    replace: '',
+  },
+  {
+    bug: 'a batch says that it got further than its look',
+    file: feed,
+    find: 'yield { changes, resourceVersion: String(isLast ? versionAt(nowMs) : end) }',
+    replace: 'yield { changes, resourceVersion: String(versionAt(nowMs + 5_000)) }',
+  },
+  {
+    bug: 'the index is trusted before all who write know that the kind is recorded',
+    file: recordings,
+    find: 'known.untilMs > nowMs ? known.sureMs : Math.max(nowMs + staleMs + slackMs, bornMs + earlierMs)',
+    replace: 'known.untilMs > nowMs || bornMs < 0 ? known.sureMs : nowMs',
+  },
+  {
+    bug: 'a watch that comes back is told what the present read before',
+    file: 'shared/api/watch/past.ts',
+    find: 'BigInt(liveAt) - stream.reachBack)',
+    replace: 'BigInt(liveAt))',
+  },
+]
