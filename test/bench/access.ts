@@ -114,7 +114,8 @@ interface AccessOptions {
   /** After each start. */
   readonly rounds: number
   readonly clients: number
-  readonly sliceMs: number
+  /** Of each slice. */
+  readonly requests: number
 }
 
 export async function measureAccess(options: AccessOptions): Promise<AccessFigures> {
@@ -146,7 +147,7 @@ async function measureStart(measured: ReadonlyMap<string, Round[]>, options: Acc
     // The first rounds warm all up.
     for (let round = -warmRounds; round < options.rounds; round++) {
       const othersShareNow = watchOthers(server.pid)
-      const slices = await measureRound(links, { next: toRequests(), round, sliceMs: options.sliceMs })
+      const slices = await measureRound(links, { next: toRequests(), round, requests: options.requests })
       if (round >= 0) measured.get(name)?.push({ slices, othersShare: othersShareNow() })
     }
   }
@@ -201,7 +202,8 @@ async function connectAll(subjects: ByName<Subject>, count: number): Promise<ByN
 interface RoundOptions {
   readonly next: NextRequest
   readonly round: number
-  readonly sliceMs: number
+  /** Of each slice. */
+  readonly requests: number
 }
 
 /**
@@ -210,14 +212,14 @@ interface RoundOptions {
  */
 async function measureRound(
   links: ByName<readonly Link[]>,
-  { next, round, sliceMs }: RoundOptions,
+  { next, round, requests }: RoundOptions,
 ): Promise<ByName<Slice>> {
   const [first, second] = round % 2 === 0 ? (['without', 'alike'] as const) : (['alike', 'without'] as const)
-  const askNext = (name: Name, forMs = sliceMs): Promise<Answered> => ask(links[name], next, forMs)
+  const askNext = (name: Name, count = requests): Promise<Answered> => ask(links[name], next, count)
   const there = [await askNext(first), await askNext(second)] as const
   const between = [await askNext('with'), await askNext('with'), await measureLines(links.with)]
   // What was idle is slow at first.
-  await askNext(second, sliceMs / 4)
+  await askNext(second, requests / 4)
   const back = [await askNext(second), await askNext(first)] as const
   const outer = sliceOf([there[0], back[1]])
   const inner = sliceOf([there[1], back[0]])
@@ -233,13 +235,13 @@ interface Answered {
   readonly clientUs: number
 }
 
-async function ask(links: readonly Link[], next: NextRequest, forMs: number): Promise<Answered> {
+async function ask(links: readonly Link[], next: NextRequest, count: number): Promise<Answered> {
   const pid = links[0]?.subject.pid ?? 0
   const before = { ...cpuOf(pid), client: process.threadCpuUsage() }
   const startMs = performance.now()
-  let count = 0
+  let left = count
   const askAgain = async ({ subject, connection }: Link): Promise<void> => {
-    for (; performance.now() - startMs < forMs; count++) check(await connection.send(next(subject)))
+    while (left-- > 0) check(await connection.send(next(subject)))
   }
   await Promise.all(links.map(askAgain))
   const tookMs = performance.now() - startMs
