@@ -55,7 +55,7 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
   const stream = createSimStream({ world, lagMsMax: climate.streamLagMsMax })
   const lagging = createLaggingIndex(world, climate, items)
 
-  /** resourceVersion = max(now in µs, previous + 1), by the clock of whoever writes. */
+  /** resourceVersion = max(now in µs, previous + 1), by the clock of whoever writes, which may be a while before. */
   const numbered = ({ object, engine }: StoredObject, life: Life): StoredObject => {
     const { resourceVersion } = object.metadata
     const nowMs = life.clock.nowMs() - (feed?.numberedMs() ?? 0)
@@ -98,7 +98,7 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
         .sort((a, b) => (order(a) < order(b) ? -1 : 1))
         .filter((item) => after === undefined || order(item) > `${after.namespace}/${after.name}`)
       const most = Math.min(limit, limit === Infinity ? Infinity : climate.page)
-      return { items: all.slice(0, most), resourceVersion: String(versionAt(world.nowMs())), more: all.length > most }
+      return { items: all.slice(0, most), resourceVersion: String(versionAt(by.clock.nowMs())), more: all.length > most }
     },
     create: async (stored) => {
       const entry = await feed?.findEntry(by, keyOf(stored.object))
