@@ -95,7 +95,8 @@ export function createLimits(controller: Controller, options: LimitsOptions): Li
 }
 
 /**
- * A reservation that lies ahead. Where the reservations cannot be asked for just now, many others are asking for them.
+ * A reservation that lies ahead. One that the object holds already stays where it is: until this is written, another
+ * run may have used it. Where the reservations cannot be asked for just now, many others are asking for them.
  */
 async function reservationAhead(
   pass: LinePlace,
@@ -105,7 +106,9 @@ async function reservationAhead(
 ): Promise<Postponement | undefined> {
   try {
     const atMs = await pass.runAtMs(stored)
-    return atMs - clock.nowMs() > patienceMs ? { kind: 'RateLimited', untilMs: atMs, reservedMs: atMs } : undefined
+    if (atMs - clock.nowMs() <= patienceMs) return undefined
+    const isHeld = stored.engine.memory?.reservedMs === atMs
+    return { kind: 'RateLimited', untilMs: atMs, ...(!isHeld && { reservedMs: atMs }) }
   } catch (error) {
     if (!hasCode(error, 'THROTTLED')) throw error
     return { kind: 'RateLimited', untilMs: clock.nowMs() + backoffMs(turn.receiveCount, random.next()) }

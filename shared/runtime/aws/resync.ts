@@ -60,6 +60,8 @@ export function createResync(options: FunctionOptions): (share?: Share) => Promi
 const runsPerSecond = 10
 /** Behind the work of so many seconds no more background work is put. */
 const secondsBehindMax = 10
+/** A wheel that was turned last so long ago has fallen behind: a tick was missed, or got through a part only. */
+const behindMs = 150_000
 /** Then the next tick is near. */
 const awakeMs = 45_000
 /** So often the safety net is looked at. */
@@ -135,6 +137,7 @@ class Ticker {
     const way = await this.#wayTo(controller, time)
     if (way.line.waiting >= secondsBehindMax * runsPerSecond * concurrency) return begun
     const turn = turnOf(begun, controller, time.nowMs)
+    if (controller.everyMs === minuteMs && time.nowMs - turn.turnedMs > behindMs) way.line.noteBehind()
     if (controller.everyMs > minuteMs) {
       const { within: _, ...others } = begun
       return { ...others, ...(await this.#turnWheel(turn, controller, way)) }

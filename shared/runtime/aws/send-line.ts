@@ -29,6 +29,8 @@ export interface SendLine {
   /** Whether there is room for all of these at once; then they are taken. */
   takeAll(want: number, rank: Rank): boolean
   noteAhead(duesMs: readonly number[]): void
+  /** Sweeps have fallen behind. */
+  noteBehind(): void
   /** What the next tick is to know: the same if nothing was sent. */
   known(): KnownQueue | undefined
 }
@@ -105,6 +107,9 @@ export async function openSendLine({ clock, limits, known, look, untilMs }: Send
     },
     noteAhead: (duesMs) => {
       window = noteAhead(window, duesMs)
+    },
+    noteBehind: () => {
+      window = { ...window, isBehind: true }
     },
     known: () => (hasSent ? knownOf(window) : known),
   }

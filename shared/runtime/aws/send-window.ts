@@ -8,7 +8,8 @@
  *   them is always free for a change, however long a turn takes. What drains within half a second lets it grow, up to
  *   the work of about half a second.
  * - Timers may be taken by all invocations, and none of them may stand in line: a change waits for the end of one turn.
- * - Each tick gets something of both done, whoever else keeps the function busy.
+ * - Each tick gets something of both done, whoever else keeps the function busy; half of what runs at once of sweeps
+ *   that have fallen behind, since that an object is looked at once a period is promised, too.
  *
  * A queue says how many of its messages wait and how many are taken. The taken ones are run, or held until a time: what
  * is taken while nothing of a tick is under way is others'. AWS says of FIFO queues that these counts are exact
@@ -49,6 +50,8 @@ export interface SendWindow {
   /** When the window grew last. */
   readonly grownMs: number
   readonly isFirstLook: boolean
+  /** Sweeps have fallen behind their period: each tick gets more of them done, though a change waits for a turn. */
+  readonly isBehind: boolean
 }
 
 interface Sent {
@@ -176,6 +179,7 @@ export function openWindow(
     probe: undefined,
     grownMs: nowMs,
     isFirstLook: isProven,
+    isBehind: false,
   }
   return noteDepth(window, depth, nowMs)
 }
@@ -197,7 +201,8 @@ function leftIn(window: SendWindow, rank: Rank, nowMs: number): number {
   const size = rank === 'timer' ? Math.max(window.size, slots) : window.size
   // Something gets done, whoever else keeps the function busy.
   const isAssured = Math.floor(nowMs / assuredMs) % share.of === share.index
-  const assured = isAssured ? (rank === 'timer' ? slots : least) - window.sentOf[rank] : 0
+  const leastOf = { timer: slots, sweep: window.isBehind ? Math.max(least, Math.ceil(slots / 2)) : least }
+  const assured = isAssured ? leastOf[rank] - window.sentOf[rank] : 0
   const free = Math.max(size - window.busy, assured)
   if (rank === 'timer') return Math.min(free, partOf(size, share.of))
   if (size >= share.of) return Math.min(free, partOf(size, share.of))

@@ -205,6 +205,25 @@ describe('a reservation', () => {
     expect(asked).toEqual([])
   })
 
+  it('that another run has used is not given back by a turn that saw it before', async () => {
+    await waiting()
+    const kind = await services.catalog.byKind(Widget.group, Widget.kind)
+    if (kind === undefined) throw new Error('no widgets')
+    const patch = { type: 'merge', body: { spec: { size: 7 } } } as const
+    await services.resources.patch(kind, { name: 'w', namespace: 'default' }, patch, { manager: 'test' })
+    let writes = 0
+    onReplace = async () => {
+      if (writes++ > 0) return
+      const stored = await opened.store.get(keyOf('w'))
+      if (stored === undefined) throw new Error('no widget')
+      await opened.store.replace({ ...stored, engine: { ...stored.engine, memory: { unended: 1 } } }, ['engine'])
+    }
+    await take(0, message('w'))
+    expect(writes).toBeGreaterThan(1)
+    expect((await engineOf('w')).wait).toMatchObject({ kind: 'RateLimited' })
+    expect((await engineOf('w')).memory?.reservedMs).toBeUndefined()
+  })
+
   it('that is waited for is for the object as it is then', async () => {
     await create('w')
     endUs = (clock.nowMs() + 1_500) * 1_000

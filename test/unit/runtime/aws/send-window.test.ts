@@ -125,6 +125,13 @@ describe('something gets done in each tick', () => {
     expect(roomIn(swept, 'sweep', later)).toBe(0)
   })
 
+  it('and half of what runs at once of sweeps that have fallen behind', () => {
+    let window = { ...open(slow, { waiting: 100, taken: 10 }), isBehind: true }
+    let sent = 0
+    for (; roomIn(window, 'sweep', nowMs) > 0; sent++) window = noteSent(window, 1, { rank: 'sweep', nowMs })
+    expect(sent).toBe(5)
+  })
+
   it('though messages stand for ever behind lost ones: they are nobody before anybody in the tick after', () => {
     const before = noteDepth(open(slow, { waiting: 3, taken: 1 }), { waiting: 5, taken: 1 }, later)
     const known = knownOf(before)
