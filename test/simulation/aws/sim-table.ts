@@ -98,7 +98,11 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
         .sort((a, b) => (order(a) < order(b) ? -1 : 1))
         .filter((item) => after === undefined || order(item) > `${after.namespace}/${after.name}`)
       const most = Math.min(limit, limit === Infinity ? Infinity : climate.page)
-      return { items: all.slice(0, most), resourceVersion: String(versionAt(by.clock.nowMs())), more: all.length > most }
+      return {
+        items: all.slice(0, most),
+        resourceVersion: String(versionAt(by.clock.nowMs())),
+        more: all.length > most,
+      }
     },
     create: async (stored) => {
       const entry = await feed?.findEntry(by, keyOf(stored.object))
