@@ -203,6 +203,8 @@ async function beginIntroduction(engine: Running & { readonly saving: Saving }):
   const known = parseJson((await introduced.load()) ?? '[]') as readonly string[]
   const names = swept.controllers.map(nameWithWatches)
   const fresh = swept.controllers.filter((controller) => !known.includes(nameWithWatches(controller)))
+  const kept = known.filter((name) => names.includes(name))
+  saving.begin(kept.length < known.length ? kept : undefined)
   let isOver = fresh.length === 0 && names.length === known.length
   if (isOver) return async () => {}
   const resourceVersion = await feed.latest()

@@ -42,7 +42,9 @@ export function routesOf(controller: Controller, index: ObjectIndex): readonly R
 export function ownTargets({ kind, when }: Controller): (change: Change) => readonly Target[] {
   return (change) => {
     const { type, touched, stored } = change
-    if (!isOf(stored.object, kind) || type === 'removed' || !wakesItself(touched)) return []
+    if (!isOf(stored.object, kind) || !wakesItself(touched)) return []
+    // The next object of its name would wait behind a message that is held.
+    if (type === 'removed' && stored.engine.hold === undefined) return []
     if (!touches(touched, 'control', 'delete') && !passes(when, change)) return []
     return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason: ownReason(change) }]
   }

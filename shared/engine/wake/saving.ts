@@ -18,6 +18,11 @@ export interface SavingOptions extends Checkpoints {
 
 /** Saves how far the engine got, whenever that is worth a write: an idle process writes once a minute. */
 export interface Saving {
+  /**
+   * From now on progress is saved. First these names, if any are given: those of the loops that are there still. What
+   * happens to the objects of a loop that is gone is passed by, and it has to look at all of them when it is back.
+   */
+  begin(kept?: readonly string[]): void
   /** `woke`: the wheel has woken objects since the last call. */
   save(nowMs: number, woke: boolean): Promise<void>
   /** Saves these names once everything up to a position of the feed is safe. */
@@ -30,6 +35,8 @@ const quietMs = 60_000
 export function createSaving({ relayed, turned, introduced, changes, turns }: SavingOptions): Saving {
   const saveRelayed = createSaver(relayed, () => String(changes.safe()))
   const saveTurned = createSaver(turned, () => String(turns.safe()))
+  let hasBegun = false
+  let remembered: readonly string[] | undefined
   let introduction: { readonly names: readonly string[]; readonly upTo: bigint } | undefined
   let woke = false
   let turnedSavedMs = -Infinity
@@ -40,9 +47,21 @@ export function createSaving({ relayed, turned, introduced, changes, turns }: Sa
     introduction = undefined
   }
 
+  async function forgetGone(): Promise<void> {
+    if (remembered === undefined) return
+    await introduced.save(JSON.stringify(remembered))
+    remembered = undefined
+  }
+
   return {
+    begin: (kept) => {
+      hasBegun = true
+      remembered = kept
+    },
     save: async (nowMs, wokeNow) => {
       woke ||= wokeNow
+      if (!hasBegun) return
+      await forgetGone()
       await saveRelayed()
       await saveIntroduction()
       if (!woke && nowMs - turnedSavedMs < quietMs) return
@@ -54,6 +73,8 @@ export function createSaving({ relayed, turned, introduced, changes, turns }: Sa
       introduction = { names, upTo }
     },
     saveAll: async () => {
+      if (!hasBegun) return
+      await forgetGone()
       await saveRelayed()
       await saveIntroduction()
       await saveTurned()

@@ -60,6 +60,7 @@ function ofConfigMap(touched: readonly Part[], type: Change['type'] = 'modified'
   return { type, touched, stored: { object: { ...object, apiVersion: 'v1', kind: 'ConfigMap' }, engine } }
 }
 
+const held: EngineState = { hold: { handle: 'h', untilMs: 5, receives: 1 } }
 const waits: EngineState = { wait: { kind: 'Requeue', generation: 1, atMs: 5 } }
 const own: readonly (readonly [string, Wakers, Change, readonly unknown[]])[] = [
   ['a spec', {}, ofWidget(['spec']), [['w', 'urgent']]],
@@ -68,6 +69,7 @@ const own: readonly (readonly [string, Wakers, Change, readonly unknown[]])[] = 
   ['a status', {}, ofWidget(['status']), []],
   ["the engine's memory", {}, ofWidget(['engine']), []],
   ['a removal', {}, ofWidget(['delete'], 'removed'), []],
+  ['a removal while its message is held', {}, ofWidget(['delete'], 'removed', held), [['w', 'urgent']]],
   ['labels, which the predicate keeps', { when: generationChanged }, ofWidget(['labels']), []],
   ['a spec, which it does not', { when: generationChanged }, ofWidget(['spec']), [['w', 'urgent']]],
   ['what speaks to the engine, whatever it says', { when: () => false }, ofWidget(['control']), [['w', 'urgent']]],

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { createSaving, type Saving } from '../../../../shared/engine/wake/saving.ts'
+import { createProgress } from '../../../../shared/engine/wake/progress.ts'
+
+/** What is saved, in its order; a checkpoint whose name is in `full` takes nothing. */
+function openSaving(full: ReadonlySet<string> = new Set()): {
+  readonly saving: Saving
+  readonly saved: readonly string[]
+} {
+  const saved: string[] = []
+  const checkpoint = (name: string) => ({
+    load: async () => undefined,
+    save: async (value: string) => {
+      if (full.has(name)) throw new Error('the disk is full')
+      saved.push(`${name} ${value}`)
+    },
+  })
+  const progressAt = (from: bigint) => createProgress({ from, positionOf: () => undefined })
+  const saving = createSaving({
+    relayed: checkpoint('relayed'),
+    turned: checkpoint('turned'),
+    introduced: checkpoint('introduced'),
+    changes: progressAt(7n),
+    turns: progressAt(9n),
+  })
+  return { saving, saved }
+}
+
+it('nothing is saved before it is known which loops are gone', async () => {
+  const { saving, saved } = openSaving()
+  await saving.save(0, true)
+  await saving.saveAll()
+  expect(saved).toEqual([])
+  saving.begin()
+  await saving.save(1, false)
+  expect(saved).toEqual(['relayed 7', 'turned 9'])
+})
+
+it.each(['save', 'saveAll'] as const)('%s: loops that are gone are forgotten first, and once', async (name) => {
+  const { saving, saved } = openSaving()
+  saving.begin(['gadget'])
+  await (name === 'save' ? saving.save(0, true) : saving.saveAll())
+  await saving.saveAll()
+  expect(saved).toEqual(['introduced ["gadget"]', 'relayed 7', 'turned 9'])
+})
+
+it.each(['save', 'saveAll'] as const)(
+  '%s: what a loop misses is not passed while it is not forgotten',
+  async (name) => {
+    const full = new Set(['introduced'])
+    const { saving, saved } = openSaving(full)
+    saving.begin(['gadget'])
+    await expect(name === 'save' ? saving.save(0, true) : saving.saveAll()).rejects.toThrow('full')
+    expect(saved).toEqual([])
+    full.clear()
+    await saving.saveAll()
+    expect(saved).toEqual(['introduced ["gadget"]', 'relayed 7', 'turned 9'])
+  },
+)
+
+it('loops that have looked at everything are saved once that is safe', async () => {
+  const { saving, saved } = openSaving()
+  saving.begin()
+  saving.introduce(['gadget'], 8n)
+  await saving.save(0, false)
+  saving.introduce(['gadget', 'link'], 7n)
+  await saving.save(1, false)
+  expect(saved).toEqual(['relayed 7', 'turned 9', 'introduced ["gadget","link"]'])
+})
