@@ -9,13 +9,13 @@ function openSaving(full: ReadonlySet<string> = new Set()): {
 } {
   const saved: string[] = []
   const checkpoint = (name: string) => ({
-    load: async () => undefined,
+    load: async () => {},
     save: async (value: string) => {
       if (full.has(name)) throw new Error('the disk is full')
       saved.push(`${name} ${value}`)
     },
   })
-  const progressAt = (from: bigint) => createProgress({ from, positionOf: () => undefined })
+  const progressAt = (from: bigint) => createProgress({ from, positionOf: () => {} })
   const saving = createSaving({
     relayed: checkpoint('relayed'),
     turned: checkpoint('turned'),
