@@ -9,7 +9,7 @@ function openSaving(full: ReadonlySet<string> = new Set()): {
 } {
   const saved: string[] = []
   const checkpoint = (name: string) => ({
-    load: async () => {},
+    load: () => Promise.reject(new Error('nothing is loaded')),
     save: async (value: string) => {
       if (full.has(name)) throw new Error('the disk is full')
       saved.push(`${name} ${value}`)
