@@ -198,7 +198,7 @@ export function changeFeedContract(
         })
         const running = Promise.all(informers.map((informer) => informer.run(stop.signal)))
         const live = new Map<string, StoredObject>()
-        // Where several writes are told as one, nobody knows how many it takes until each was cut off.
+        // A feed may tell several writes as one: so the writes go on until each informer was cut off.
         const areCut = (): boolean => informers.every(({ counts }) => counts.resumes > 0)
         for (let write = 0; write < (isExact ? 240 : 150) || (!areCut() && write < 5_000); write++) {
           await writeSomething(store, live, random)

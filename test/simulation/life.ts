@@ -102,6 +102,18 @@ export function createLife({ world, name, version, skewMs, deployment = 0, onSte
   }
 }
 
+/** Makes something once per process. */
+export function oncePerLife<Made>(make: (life: Life) => Made): (life: Life) => Made {
+  const made = new WeakMap<Life, Made>()
+  return (life) => {
+    const known = made.get(life)
+    if (known !== undefined) return known
+    const fresh = make(life)
+    made.set(life, fresh)
+    return fresh
+  }
+}
+
 /** What a network and a machine do to calls. */
 export interface Network {
   readonly world: World

@@ -8,8 +8,8 @@
  *   them is always free for a change, however long a turn takes. What drains within half a second lets it grow, up to
  *   the work of about half a second.
  * - Timers may be taken by all invocations, and none of them may stand in line: a change waits for the end of one turn.
- * - Each tick gets something of both done, whoever else keeps the function busy; half of what runs at once of sweeps
- *   that have fallen behind, since that an object is looked at once a period is promised, too.
+ * - Each tick sends some timers and some sweeps, even if users keep the function busy. If sweeps have fallen behind,
+ *   it sends half as many sweeps as messages can run at once: each object is promised a look once a period.
  *
  * A queue says how many of its messages wait and how many are taken. The taken ones are run, or held until a time: what
  * is taken while nothing of a tick is under way is others'. AWS says of FIFO queues that these counts are exact
@@ -199,7 +199,7 @@ function leftIn(window: SendWindow, rank: Rank, nowMs: number): number {
   const { share, least, slots } = limits
   if (window.probe !== undefined) return 0
   const size = rank === 'timer' ? Math.max(window.size, slots) : window.size
-  // Something gets done, whoever else keeps the function busy.
+  // Each tick sends something, even if users keep the function busy.
   const isAssured = Math.floor(nowMs / assuredMs) % share.of === share.index
   const leastOf = { timer: slots, sweep: window.isBehind ? Math.max(least, Math.ceil(slots / 2)) : least }
   const assured = isAssured ? leastOf[rank] - window.sentOf[rank] : 0

@@ -13,7 +13,7 @@ export interface AwsClientsOptions {
   readonly apiOf: (life: Life) => HttpHandler
 }
 
-/** Whoever asks the function of the API: each request is an invocation, and a watch lasts as long as one. */
+/** Clients of the API's function: each request is an invocation, and a watch lasts as long as one. */
 export function createAwsClients({
   world,
   functions,

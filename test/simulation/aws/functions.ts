@@ -1,5 +1,5 @@
 import type { Climate } from '../climate.ts'
-import { createLife, type Life } from '../life.ts'
+import { createLife, oncePerLife, type Life } from '../life.ts'
 import type { World } from '../world.ts'
 
 /**
@@ -99,16 +99,7 @@ export function createFunctions({ world, climate, deployment }: FunctionsOptions
   return {
     invoke,
     birth,
-    sharing: (make) => {
-      const made = new WeakMap<Life, ReturnType<typeof make>>()
-      return (life) => {
-        const known = made.get(life)
-        if (known !== undefined) return known
-        const fresh = make(life)
-        made.set(life, fresh)
-        return fresh
-      }
-    },
+    sharing: oncePerLife,
     calmDown: () => {
       isCalm = true
     },

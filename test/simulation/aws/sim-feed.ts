@@ -18,7 +18,7 @@ import { updateCommand } from '../../../shared/adapters/aws/dynamodb/dynamodb-up
 import { hasCode } from '../../../shared/model/errors.ts'
 import { keyOf, type ObjectKey } from '../../../shared/model/object-key.ts'
 import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
-import { call, type Life, type Network } from '../life.ts'
+import { call, oncePerLife, type Life, type Network } from '../life.ts'
 import type { TableWrite } from '../plane.ts'
 import { simGroup } from '../addresses.ts'
 import type { WatchTrouble } from '../scenario.ts'
@@ -106,14 +106,14 @@ export function createSimFeed({ world, trouble, network, page }: SimFeedOptions)
     clock: life.clock,
     random: world.random.fork(`feed ${life.name}`),
   })
-  const recordingsOf = oncePer((life) => createRecordings(optionsOf(life)))
+  const recordingsOf = oncePerLife((life) => createRecordings(optionsOf(life)))
 
   return {
     findEntry: (life, key) => recordingsOf(life).findEntry(key),
     numberedMs: () => below(delays, trouble.numberedMsMax + 1),
     lastVersion: (key) => versionIn(items.get(textOf(objectItemKey(key))) ?? {}),
     note,
-    feedOf: oncePer((life) => createDynamodbChangeFeed({ ...optionsOf(life), pollMs: trouble.pollMs })),
+    feedOf: oncePerLife((life) => createDynamodbChangeFeed({ ...optionsOf(life), pollMs: trouble.pollMs })),
   }
 }
 
@@ -195,15 +195,6 @@ function noted(notes: Item, { input }: UpdateItemCommand): Item {
     ...notes,
     [kind]: values[':next'] as AttributeValue,
     [born]: notes[born] ?? (values[':born'] as AttributeValue),
-  }
-}
-
-function oncePer<Made>(make: (life: Life) => Made): (life: Life) => Made {
-  const made = new WeakMap<Life, Made>()
-  return (life) => {
-    const known = made.get(life) ?? make(life)
-    made.set(life, known)
-    return known
   }
 }
 

@@ -55,7 +55,7 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
   const stream = createSimStream({ world, lagMsMax: climate.streamLagMsMax })
   const lagging = createLaggingIndex(world, climate, items)
 
-  /** resourceVersion = max(now in µs, previous + 1), by the clock of whoever writes, which may be a while before. */
+  /** resourceVersion = max(now in µs, previous + 1), by the writer's clock; a number may be taken before the write. */
   const numbered = ({ object, engine }: StoredObject, life: Life): StoredObject => {
     const { resourceVersion } = object.metadata
     const nowMs = life.clock.nowMs() - (feed?.numberedMs() ?? 0)

@@ -92,6 +92,14 @@ async function create(name: string): Promise<void> {
   await services.resources.create(kind, { metadata: { name, namespace: 'default' }, spec: {} }, { manager: 'test' })
 }
 
+/** Gives `w` the size of seven. */
+async function resize(): Promise<void> {
+  const kind = await services.catalog.byKind(Widget.group, Widget.kind)
+  if (kind === undefined) throw new Error('no widgets')
+  const patch = { type: 'merge', body: { spec: { size: 7 } } } as const
+  await services.resources.patch(kind, { name: 'w', namespace: 'default' }, patch, { manager: 'test' })
+}
+
 function message(name: string, receiveCount = 1, origin: Origin = 'change'): { loop: string; delivery: Delivery } {
   const wakeUp = { key: keyOf(name), origin, dedupId: name, lane: 'urgent', reason: '' } as const
   return { loop: 'widget', delivery: { wakeUp, handle: name, receiveCount } }
@@ -193,10 +201,7 @@ describe('a reservation', () => {
 
   it('stays when the object is changed meanwhile, and the run at its time sees the change', async () => {
     await waiting()
-    const kind = await services.catalog.byKind(Widget.group, Widget.kind)
-    if (kind === undefined) throw new Error('no widgets')
-    const patch = { type: 'merge', body: { spec: { size: 7 } } } as const
-    await services.resources.patch(kind, { name: 'w', namespace: 'default' }, patch, { manager: 'test' })
+    await resize()
     expect(await take(0, message('w'))).toEqual(['w'])
     expect(runs).toHaveLength(0)
     await clock.advance(4_000)
@@ -207,10 +212,7 @@ describe('a reservation', () => {
 
   it('that another run has used is not given back by a turn that saw it before', async () => {
     await waiting()
-    const kind = await services.catalog.byKind(Widget.group, Widget.kind)
-    if (kind === undefined) throw new Error('no widgets')
-    const patch = { type: 'merge', body: { spec: { size: 7 } } } as const
-    await services.resources.patch(kind, { name: 'w', namespace: 'default' }, patch, { manager: 'test' })
+    await resize()
     let writes = 0
     onReplace = async () => {
       if (writes++ > 0) return
@@ -229,10 +231,7 @@ describe('a reservation', () => {
     endUs = (clock.nowMs() + 1_500) * 1_000
     const running = take(0, message('w'))
     await clock.advance(100)
-    const kind = await services.catalog.byKind(Widget.group, Widget.kind)
-    if (kind === undefined) throw new Error('no widgets')
-    const patch = { type: 'merge', body: { spec: { size: 7 } } } as const
-    await services.resources.patch(kind, { name: 'w', namespace: 'default' }, patch, { manager: 'test' })
+    await resize()
     expect(await running).toEqual([])
     expect(runs).toMatchObject([{ size: 7 }])
     expect(asked).toEqual([1])

@@ -190,7 +190,7 @@ describe('timers', () => {
 })
 
 describe('others that are taken', () => {
-  it('and end meanwhile do not make a message look as if it was through', () => {
+  it('and end later do not make a message look as if it had ended', () => {
     const window = open(slow, { waiting: 0, taken: 5 })
     expect(roomIn(after(window, 1, [5_000, { waiting: 0, taken: 3 }]), 'sweep', later)).toBe(0)
     expect(
