@@ -18,8 +18,19 @@ export interface TokenClaims {
   /** Whom it is for. */
   readonly audiences: readonly string[]
   readonly subject: string
-  /** The objects that it ends with, by what they are. */
-  readonly objects: { readonly [what: string]: { readonly name: string; readonly uid: string } }
+  readonly bound: TokenBounds
   /** A name of this token; set by who signs. */
   readonly id?: string
+}
+
+/** The objects that a token ends with, under the names that Kubernetes has for them. */
+export interface TokenBounds {
+  readonly namespace: string
+  readonly serviceaccount: NamedObject
+  readonly secret?: NamedObject
+}
+
+interface NamedObject {
+  readonly name: string
+  readonly uid: string
 }

@@ -43,19 +43,19 @@ export async function findAccount(
   const claims = await tokens?.verify(token)
   const audiences = claims?.audiences.filter((audience) => wanted.includes(audience)) ?? []
   if (claims === undefined || audiences.length === 0) return
-  const { objects, subject, id } = claims
-  const { namespace, serviceaccount, secret } = objects
-  if (namespace === undefined || serviceaccount === undefined) return
-  const at = (name: string): Place => ({ namespace: namespace.name, name })
+  const { bound, subject, id } = claims
+  const { namespace, serviceaccount, secret } = bound
+  if (subject !== serviceAccountUser(namespace, serviceaccount.name)) return
+  const at = (name: string): Place => ({ namespace, name })
   const accountIsThere = await isThere(resources, serviceAccountKind, {
     at: at(serviceaccount.name),
     uid: serviceaccount.uid,
   })
-  if (!accountIsThere || subject !== serviceAccountUser(namespace.name, serviceaccount.name)) return
+  if (!accountIsThere) return
   if (secret !== undefined && !(await isThere(resources, secretKind, { at: at(secret.name), uid: secret.uid }))) return
   const user: User = {
     name: subject,
-    groups: serviceAccountGroups(namespace.name),
+    groups: serviceAccountGroups(namespace),
     uid: serviceaccount.uid,
     ...(id === undefined ? {} : { extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] } }),
   }

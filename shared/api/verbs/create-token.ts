@@ -5,7 +5,7 @@ import { fieldRequired, invalid, type FieldError } from '../../model/schema/fiel
 import { timestamp } from '../../model/time.ts'
 import type { OperatingError } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { TokenClaims } from '../../ports/token-signer.ts'
+import type { TokenBounds, TokenClaims } from '../../ports/token-signer.ts'
 import { invalidBecause, refuse } from '../../resources/admission.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
 import { conflict } from '../../resources/refusals.ts'
@@ -69,8 +69,8 @@ async function claimsOf(account: ApiObject, spec: JsonObject, services: ApiServi
   return {
     audiences: asked.length === 0 ? [apiAudience] : asked,
     subject: serviceAccountUser(namespace, name),
-    objects: {
-      namespace: { name: namespace, uid: '' },
+    bound: {
+      namespace,
       serviceaccount: { name, uid },
       ...(isObject(spec['boundObjectRef']) ? await boundBy(spec['boundObjectRef'], namespace, services) : {}),
     },
@@ -82,7 +82,7 @@ async function boundBy(
   ref: JsonObject,
   namespace: string,
   { resources }: ApiServices,
-): Promise<TokenClaims['objects']> {
+): Promise<Pick<TokenBounds, 'secret'>> {
   const path = 'spec.boundObjectRef'
   const { kind, name, uid } = ref
   if (kind !== 'Secret') refuse(tokenRequest, '', [invalid(`${path}.kind`, kind, 'a token can be bound to a Secret')])

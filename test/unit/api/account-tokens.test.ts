@@ -62,6 +62,18 @@ describe('a token of a ServiceAccount', () => {
     expect(Number(claims.exp) - Number(claims.iat)).toBe(600)
   })
 
+  it('names what it ends with as those of Kubernetes do', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets'
+    const { uid } = (await harness.send(`GET ${accounts}/robot`)).body.metadata
+    const secret = (await harness.send(`POST ${secrets}`, { body: { metadata: { name: 'key' } } })).body.metadata
+    const token = await tokenFor({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 'key' } })
+    expect(decodeJwt(token)['kubernetes.io']).toEqual({
+      namespace: 'default',
+      serviceaccount: { name: 'robot', uid },
+      secret: { name: 'key', uid: secret.uid },
+    })
+  })
+
   it('is its ServiceAccount, with the rights that bindings give it', async () => {
     const token = await tokenFor()
     const { body } = await harness.send(whoami, { token, body: {} })

@@ -40,10 +40,10 @@ export function createJwtSigner({ keyFile, clock }: { readonly keyFile: string; 
 
   return {
     verify,
-    sign: async ({ audiences, subject, objects }, seconds) => {
+    sign: async ({ audiences, subject, bound }, seconds) => {
       const { SignJWT } = await import('jose')
       const startSeconds = Math.floor(clock.nowMs() / 1_000)
-      const token = await new SignJWT({ 'kubernetes.io': objects })
+      const token = await new SignJWT({ [boundClaim]: bound })
         .setProtectedHeader({ alg: algorithm })
         .setIssuer(issuer)
         .setSubject(subject)
@@ -66,6 +66,7 @@ interface Known {
 const knownMax = 1_000
 const algorithm = 'ES256'
 const issuer = 'https://setpoint'
+const boundClaim = 'kubernetes.io'
 /** The limit of a head is twice as much. */
 const tokenLengthMax = 8_192
 
@@ -85,9 +86,9 @@ async function check(token: string, key: KeyObject | undefined, nowMs: number): 
       requiredClaims: ['sub', 'exp', 'aud', 'jti'],
     })
     const { aud = [], sub = '', exp = 0, jti = '' } = payload
-    const objects = payload['kubernetes.io'] as TokenClaims['objects']
+    const bound = payload[boundClaim] as TokenClaims['bound']
     const audiences = typeof aud === 'string' ? [aud] : aud
-    return { claims: { audiences, subject: sub, objects, id: jti }, endsAtMs: exp * 1_000 }
+    return { claims: { audiences, subject: sub, bound, id: jti }, endsAtMs: exp * 1_000 }
   } catch (error) {
     if (error instanceof errors.JOSEError) return
     throw error
