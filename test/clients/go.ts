@@ -64,16 +64,30 @@ function homeOf(module: string, source: string): string {
   return `clients-${module}-${hash.digest('hex').slice(0, 12)}`
 }
 
-async function build(home: string, source: string): Promise<void> {
+/** The program of a package that the module names, by default of the module itself. */
+async function build(home: string, source: string, program = '.'): Promise<void> {
   await fetchOnce(home, async (directory) => {
     mkdirSync(directory, { recursive: true })
     for (const name of filesOf(source)) copyFileSync(join(source, name), join(directory, name))
-    const { code, stdout, stderr } = await runProgram('nice', [goProgram, 'build', '-o', 'clients', '.'], {
+    const { code, stdout, stderr } = await runProgram('nice', [goProgram, 'build', '-o', 'clients', program], {
       cwd: directory,
       env: goEnvironment,
     })
     if (code !== 0) throw new Error(`go build ended with ${code}: ${(stdout + stderr).slice(-500)}`)
   })
+}
+
+interface Controller {
+  readonly file: string
+  /** Builds it into the cache, once. */
+  fetch(): Promise<void>
+}
+
+/** A program that others made, in the versions of `go.mod` in a directory of this one. */
+export function createController(directory: string, program: string): Controller {
+  const source = join(root, 'test/clients', directory)
+  const home = homeOf(directory, source)
+  return { file: join(cached(home), 'clients'), fetch: () => build(home, source, program) }
 }
 
 function goClient({ name, version, module }: GoProgram): Client {

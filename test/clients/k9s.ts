@@ -7,6 +7,7 @@ import { cached } from '../wire/cache.ts'
 import type { Client } from './client.ts'
 import { runCommands } from './commands.ts'
 import { buildModule } from './go.ts'
+import { tellSteps } from './steps.ts'
 
 const version = '0.50.9'
 const home = `clients-k9s-${version}`
@@ -30,13 +31,7 @@ export const k9s: Client = {
     const made = await runCommands(kubectl, commands, { env: {}, args })
     if (made.code !== 0) return made
     await using terminal = await openTerminal(await startLine(kubeconfig, directory))
-    try {
-      const said = await browse(terminal)
-      return { code: 0, signal: null, stdout: said.map((line) => `ok: ${line}\n`).join(''), stderr: '' }
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      return { code: 1, signal: null, stdout: `failed: ${why}\n`, stderr: await terminal.screen() }
-    }
+    return await tellSteps(steps, terminal, () => terminal.screen())
   },
 }
 
@@ -82,30 +77,31 @@ async function openTerminal(line: string): Promise<Terminal> {
   }
 }
 
-async function browse(terminal: Terminal): Promise<readonly string[]> {
-  await showing(terminal, [/postcards\(default\)\[2\]/, /│ one +red /, /│ two +red /])
-  await terminal.press('d')
-  await showing(terminal, [/Describe\(default\/one\)/, /Kind: +Postcard/, /Color: +red/])
-  await terminal.press('Escape')
-  await showing(terminal, [/postcards\(default\)\[2\]/])
-  await terminal.press('y')
-  await showing(terminal, [/YAML\(default\/one\)/, /color: red/])
-  await terminal.press('Escape')
-  await showing(terminal, [/postcards\(default\)\[2\]/])
-  await terminal.press('e')
-  await showing(terminal, [/postcards\(default\)\[2\]/, /│ one +blue /])
-  await terminal.press('C-d')
-  await showing(terminal, [/Delete postcards default\/one\?/])
-  // From Cancel to OK.
-  await terminal.press('Tab')
-  await terminal.press('Enter')
-  await showing(terminal, [/postcards\(default\)\[1\]/, /│ two +red /])
-  return [
-    'a kind is listed with its columns',
-    'an object is described, and shown as YAML',
-    'an edit is stored and seen by the watch',
-    'a deletion is confirmed, and seen by the watch',
-  ]
+const steps = {
+  'a kind is listed with its columns': (terminal: Terminal) =>
+    showing(terminal, [/postcards\(default\)\[2\]/, /│ one +red /, /│ two +red /]),
+  'an object is described, and shown as YAML': async (terminal: Terminal) => {
+    await terminal.press('d')
+    await showing(terminal, [/Describe\(default\/one\)/, /Kind: +Postcard/, /Color: +red/])
+    await terminal.press('Escape')
+    await showing(terminal, [/postcards\(default\)\[2\]/])
+    await terminal.press('y')
+    await showing(terminal, [/YAML\(default\/one\)/, /color: red/])
+    await terminal.press('Escape')
+    await showing(terminal, [/postcards\(default\)\[2\]/])
+  },
+  'an edit is stored and seen by the watch': async (terminal: Terminal) => {
+    await terminal.press('e')
+    await showing(terminal, [/postcards\(default\)\[2\]/, /│ one +blue /])
+  },
+  'a deletion is confirmed, and seen by the watch': async (terminal: Terminal) => {
+    await terminal.press('C-d')
+    await showing(terminal, [/Delete postcards default\/one\?/])
+    // From Cancel to OK.
+    await terminal.press('Tab')
+    await terminal.press('Enter')
+    await showing(terminal, [/postcards\(default\)\[1\]/, /│ two +red /])
+  },
 }
 
 const waitMs = 120_000

@@ -13,6 +13,7 @@ import { helm } from './helm.ts'
 import { java } from './java.ts'
 import { k9s } from './k9s.ts'
 import { kubectl } from './kubectl.ts'
+import { kustomize } from './kustomize.ts'
 import { oidc } from './oidc.ts'
 import { clientNode, kopf, olderPython, pythonKubernetes, rbac } from './scripts.ts'
 
@@ -27,6 +28,7 @@ const clients: readonly Client[] = [
   java,
   helm,
   flux,
+  kustomize,
   argo,
   k9s,
   crds,
