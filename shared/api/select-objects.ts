@@ -55,4 +55,5 @@ export function selectPages(options: SelectedOptions, services: Services): Pages
   return async () => (next === undefined ? undefined : read(next))
 }
 
-const pageSize = 200
+/** So few that a page is garbage before the collector of young objects has looked at it twice. */
+const pageSize = 32

@@ -18,7 +18,7 @@ const keys = 1_000
 export function openSqliteWrites(directory: string): SqliteWrites {
   const connection = new DatabaseSync(join(directory, 'bare.db'))
   connection.exec(`
-    PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;
+    PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;
     PRAGMA wal_autocheckpoint = 4000;
     CREATE TABLE objects (id INTEGER PRIMARY KEY, rv INTEGER NOT NULL, doc TEXT NOT NULL) STRICT;
     CREATE TABLE changes (rv INTEGER PRIMARY KEY, object_id INTEGER NOT NULL, at_ms INTEGER NOT NULL) STRICT;

@@ -176,7 +176,7 @@ function bareConnection(schema: string): { readonly connection: DatabaseSync; cl
   const { file, remove } = temporaryFile()
   const connection = new DatabaseSync(file)
   connection.exec(
-    'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536',
+    'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384',
   )
   connection.exec(`PRAGMA wal_autocheckpoint = 4000; ${schema}`)
   const close = (): void => {

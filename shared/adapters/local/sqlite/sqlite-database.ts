@@ -140,7 +140,7 @@ function configured(connection: DatabaseSync, file: string): DatabaseSync {
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
-      PRAGMA cache_size = -65536;
+      PRAGMA cache_size = -16384;
       PRAGMA wal_autocheckpoint = 4000;
       PRAGMA journal_size_limit = 67108864;
       BEGIN IMMEDIATE; COMMIT;
