@@ -216,6 +216,28 @@ describe('the last run', () => {
 })
 
 describe('after the removal', () => {
+  it('J30 the next object of the name runs, though the process ends while a last run goes on after its time', async () => {
+    const runs: RunRecord[] = []
+    const dawdle: Run = async (_, ctx) => {
+      const untilMs = env.nowMs() + 8_000
+      while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
+      return done()
+    }
+    await start(allEvents(runs, dawdle, { timeout: '5s' }))
+    await env.delete(Widget, 'w')
+    await env.advance('1s')
+    for (const size of [2, 3]) {
+      if (size === 3) await env.delete(Widget, 'w')
+      await env.apply(Widget, { metadata: { name: 'w' }, spec: { size } })
+    }
+    // The second of the last runs takes what the new object sent with it. Its time is over, and progress saved.
+    for (let i = 0; i < 14; i++) await env.advance('1s')
+    expect(lastRuns(runs)).toHaveLength(2)
+    await env.crash()
+    for (let i = 0; i < 60; i++) await env.advance('2s')
+    expect(runs.some(({ size, removed }) => size === 3 && !removed)).toBe(true)
+  })
+
   it('J30 a failure is retried with backoff, and a restart forgets nothing', async () => {
     const runs: RunRecord[] = []
     await start(

@@ -64,7 +64,7 @@ export function withoutRun(
 }
 
 /** A run by then, unless a timer of the object comes sooner. */
-function withWakeUpBy(live: StoredObject, atMs: number): StoredObject {
+export function withWakeUpBy(live: StoredObject, atMs: number): StoredObject {
   const isKnown = (dueAtMs(live.engine) ?? Infinity) <= atMs
   return isKnown ? live : { object: live.object, engine: { ...live.engine, wakeAtMs: atMs } }
 }

@@ -1,11 +1,13 @@
 import { controllerOf } from '../../../shared/model/object.ts'
 import { dueAtMs } from '../../../shared/model/engine-state.ts'
 import { touches, type StoredObject } from '../../../shared/model/stored-object.ts'
+import { nextPassMs } from '../../../shared/model/wheel.ts'
 import type { TableWrite } from '../plane.ts'
 import type { KindName } from '../scenario.ts'
 import { errandOf } from '../kinds/errand.ts'
 import { licenseName } from '../kinds/parcel.ts'
 import { textOf } from '../addresses.ts'
+import { beginMs } from '../world.ts'
 import { isClear, isFenceTried, isPoisoned, type Checker, type Scene } from './checker.ts'
 
 /**
@@ -27,6 +29,8 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     scenario.absent === undefined
   const causes = new Map<string, number>()
   const runs = new Map<string, number>()
+  /** The uids of Parcels whose slot the hand of their wheel has passed. */
+  const resynced = new Set<string>()
   /** When ConfigMaps were written. */
   let writesMs: readonly number[] = []
 
@@ -70,8 +74,16 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     write: (write) => {
       if (isTold) count(write)
     },
-    runBegins: ({ kind, name, isPoison }) => {
+    runBegins: ({ uid, kind, name, isPoison }) => {
       if (!isTold || isPoison) return
+      if (
+        kind === 'Parcel' &&
+        !resynced.has(uid) &&
+        nextPassMs(uid, beginMs - aheadMs, parcelPeriodMs) <= world.nowMs()
+      ) {
+        resynced.add(uid)
+        cause(kind, name)
+      }
       const key = `${kind} ${name}`
       const so = (runs.get(key) ?? 0) + 1
       runs.set(key, so)
@@ -88,6 +100,12 @@ function isOwnCause(kind: string, touched: TableWrite['touched']): boolean {
 
 /** Where a call takes longer than the shortest wait, a wait may be over before it is written. */
 const quickMs = 200
+
+/** No seed says how often Parcels resync: this is what kinds have that do not say it. */
+const parcelPeriodMs = 10 * 3_600_000
+
+/** How long before the beginning a wheel was turned last, at most. */
+const aheadMs = 120_000
 
 /** How long the relay takes with what it has read, at most. */
 const relayMs = 5_000

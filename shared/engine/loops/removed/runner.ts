@@ -1,14 +1,16 @@
 import { OperatingError } from '../../../model/errors.ts'
-import { keyOf } from '../../../model/object-key.ts'
+import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { dueAtMs } from '../../../model/engine-state.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
+import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
 import { concealInRun, replaceInContext } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
+import { withWakeUpBy } from '../../turn/endings.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
 import { asRead, findSpecFaults } from '../../state/as-read.ts'
 import { specInvalid } from '../../state/refused-state.ts'
@@ -54,6 +56,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     const opened = withHold(record)
     if (opened !== record) await store.replace(opened, ['meta'])
     if (isAlone) return runRecord({ ...turn, key }, signal)
+    if (isChange(turn)) await leaveWish(store, turn.key, clock.nowMs() + controller.timeoutMs)
     const part = firstPartOf(turn)
     await runRecord({ ...turn, key, ...part.turn }, signal)
     if (part.isEnded()) await runPresent(turn, signal)
@@ -136,13 +139,25 @@ function firstPartOf(turn: Turn): {
 }
 
 /**
+ * The object that is there now is to run by then. A turn counts as run with the time of its record, which may go on
+ * after that: if the process ends meanwhile, nothing else says that the object has changed.
+ */
+async function leaveWish(store: ObjectStore, key: ObjectKey, atMs: number): Promise<void> {
+  const wish = (live: StoredObject | undefined): StoredObject | undefined => live && withWakeUpBy(live, atMs)
+  await writeNewest(store, key, wish, () => ['engine'])
+}
+
+function isChange({ wakeUps }: Turn): boolean {
+  return wakeUps.some(({ origin }) => origin !== 'timer')
+}
+
+/**
  * Ahead of the object that is there now, the record has its first run, and one for what came to it since. After that it
  * goes by its own timers: a change of the object is not kept waiting by what fails. One that was stopped waits for
  * somebody to do something about it, as whoever made the new object did.
  */
-function isDue({ wakeUps }: Turn, record: StoredObject, nowMs: number): boolean {
+function isDue(turn: Turn, record: StoredObject, nowMs: number): boolean {
   const { wait } = record.engine
   if (wait === undefined || wait.generation !== record.object.metadata.generation) return true
-  const isTimer = wakeUps.every(({ origin }) => origin === 'timer')
-  return isTimer ? (dueAtMs(record.engine) ?? Infinity) <= nowMs : wait.kind === 'Stopped'
+  return isChange(turn) ? wait.kind === 'Stopped' : (dueAtMs(record.engine) ?? Infinity) <= nowMs
 }
