@@ -288,8 +288,9 @@ async function applyTo(
 function writer(
   { clock }: Verbs,
   kind: ServedKind,
-  { manager, subresource }: WriteOptions & SubresourceOption,
+  { manager, path, subresource: half }: WriteOptions & SubresourceOption,
 ): Writer {
+  const subresource = half ?? path?.subresource
   return { kind, manager, nowMs: clock.nowMs(), ...(subresource === undefined ? {} : { subresource }) }
 }
 

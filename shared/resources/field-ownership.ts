@@ -18,7 +18,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject, type ManagedFieldsEntry } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { withDefaults } from './admission.ts'
-import type { SubresourceOption, WriteOptions } from './resources.ts'
+import type { WriteOptions } from './resources.ts'
 
 /**
  * Who owns which field. An object is tracked from its creation on: by the name of its one writer at first
@@ -26,9 +26,11 @@ import type { SubresourceOption, WriteOptions } from './resources.ts'
  * no owners: when somebody applies to one, its fields count as those of `before-first-apply`, or as applied client-side
  * where an annotation says so.
  */
-export interface Writer extends SubresourceOption, Pick<WriteOptions, 'manager'> {
+export interface Writer extends Pick<WriteOptions, 'manager'> {
   readonly kind: ServedKind
   readonly nowMs: number
+  /** The path that the write comes by, if it is not that of the object. */
+  readonly subresource?: string
 }
 
 /**
@@ -123,10 +125,10 @@ function convertOrLeave(conversion: Conversion, object: JsonObject, version: str
   }
 }
 
-/** The status is out of reach of a write to the object, and everything else of a write to the status. */
+/** The status is out of reach of every write but those to the status, and of these everything else is. */
 function resetFields({ hasStatus, schema }: ServedKind, subresource: string | undefined): ResetFields {
   if (!hasStatus) return []
-  if (subresource === undefined) return [['status']]
+  if (subresource !== 'status') return [['status']]
   const fields = new Set([...Object.keys(schema.properties ?? {}), 'metadata'])
   return [...fields].filter((field) => !['status', 'apiVersion', 'kind'].includes(field)).map((field) => [field])
 }

@@ -73,6 +73,21 @@ describe('the scale of an object', () => {
     })
   })
 
+  it('is owned by who writes it, as by its own path', async () => {
+    const path = `${lamps}/a/scale?fieldManager=scaler`
+    await harness.send(`PATCH ${path}`, { type: merge, body: { spec: { replicas: 5 } } })
+    const { managedFields } = (await harness.send(`GET ${lamps}/a`)).body.metadata
+    expect(managedFields).toContainEqual({
+      manager: 'scaler',
+      operation: 'Update',
+      subresource: 'scale',
+      apiVersion: 'example.com/v1',
+      time: expect.any(String),
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { 'f:light': { 'f:bulbs': {} } } },
+    })
+  })
+
   it('is not written by a dry run', async () => {
     await harness.send(`PATCH ${lamps}/a/scale?dryRun=All`, { type: merge, body: { spec: { replicas: 5 } } })
     expect((await harness.send(`GET ${lamps}/a`)).body.spec.light.bulbs).toBe(2)
