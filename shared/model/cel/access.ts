@@ -1,4 +1,5 @@
 import { constant, metered, mapResult, type Build, type Built, type Scope, type Variable } from './built.ts'
+import { typeNameOf } from './equality.ts'
 import { dottedName, ExpressionError, type Expression } from './expression.ts'
 import { optionalOf, plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
 import { CelFailure, Optional, TypeValue, Uint, ValueMap, type Result, type Value } from './value.ts'
@@ -49,9 +50,15 @@ function fieldType(holder: Type, field: string, at: number): Type {
 }
 
 function selectField(value: Value, field: string): Result {
-  if (value instanceof ValueMap) return value.get(field) ?? new CelFailure(`no such key: ${field}`)
+  if (value instanceof ValueMap) return entryOf(value, field)
   if (value === null) return new CelFailure(`no such key: ${field}`)
   return new CelFailure('no such overload')
+}
+
+/** An entry that is null is one. */
+function entryOf(map: ValueMap, key: Value): Result {
+  const found = map.get(key)
+  return found === undefined ? new CelFailure(`no such key: ${String(key)}`) : found
 }
 
 function testField(value: Result, field: string): Result {
@@ -67,10 +74,11 @@ function selectOptional(value: Result, select: (value: Value) => Result): Result
   if (inner === undefined) return new Optional(undefined)
   const selected = select(inner)
   if (!(selected instanceof CelFailure)) return new Optional(selected)
-  return selected.message.startsWith('no such key') || selected.message.startsWith('index out of bounds')
-    ? new Optional(undefined)
-    : selected
+  return absences.test(selected.message) ? new Optional(undefined) : selected
 }
+
+/** What has no fields lacks each of them. */
+const absences = /^(?:no such key|index out of bounds|no such overload)/
 
 export function buildIndex(expression: Extract<Expression, { op: 'index' }>, scope: Scope, build: Build): Built {
   const of = build(expression.of, scope)
@@ -102,10 +110,11 @@ function itemType(bindings: Bindings, holder: Type, key: Type, at: number): Type
 }
 
 function selectItem(value: Value, key: Value): Result {
-  if (value instanceof ValueMap) return value.get(key) ?? new CelFailure(`no such key: ${String(key)}`)
+  if (value instanceof ValueMap) return entryOf(value, key)
   if (!Array.isArray(value)) return new CelFailure('no such overload')
   const index = key instanceof Uint ? Number(key.value) : typeof key === 'bigint' ? Number(key) : key
-  if (typeof index !== 'number' || !Number.isInteger(index)) return new CelFailure('no such overload')
+  if (typeof index !== 'number') return new CelFailure(`unsupported index type '${typeNameOf(key)}' in list`)
+  if (!Number.isInteger(index)) return new CelFailure(`unsupported index value ${index} in list`)
   const item = value[index]
   return item === undefined ? new CelFailure(`index out of bounds: ${index}`) : item
 }

@@ -76,6 +76,7 @@ const typeNames: ReadonlyMap<string, Type> = new Map(
     list: plain.dyn,
     map: plain.dyn,
     null_type: plain.null,
+    optional_type: plain.dyn,
     type: plain.dyn,
   }),
 )
@@ -198,8 +199,9 @@ function resolve({ called, isMember, args, at, known }: Called, { bindings }: Sc
   const shown = showType(bindings.settle(type))
   const isOne = results.every((other) => showType(bindings.settle(other)) === shown)
   const run = caller(fitting, args)
-  if (readers.has(called) && args.every(({ isConstant }) => isConstant === true)) checkConstant(run, at)
-  return { type: isOne ? type : plain.dyn, run: metered(run) }
+  const isConstant = readers.has(called) && args.every((arg) => arg.isConstant === true)
+  if (isConstant) checkConstant(run, at)
+  return { type: isOne ? type : plain.dyn, run: metered(run), isConstant }
 }
 
 /** A look at the outside of types, which spares most overloads the whole one. */
@@ -209,7 +211,16 @@ function mayBe(taken: Type, given: Type): boolean {
 }
 
 /** What these make of a text that is written down is known at once. */
-const readers: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'bool', 'timestamp', 'duration', 'format'])
+const readers: ReadonlySet<string> = new Set([
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'timestamp',
+  'duration',
+  'format',
+])
 
 function checkConstant(run: ProgramStep, at: number): void {
   const result = run({ slots: [], meter: new Meter(constantSteps) })

@@ -46,8 +46,13 @@ export function numberOf(value: Value | undefined): number | bigint | undefined 
 }
 
 function isSameNumber(a: number | bigint, b: number | bigint | undefined): boolean {
-  // oxlint-disable-next-line eqeqeq -- exact between a bigint and a number
-  return b !== undefined && a == b
+  return b !== undefined && compareNumbers(a, b) === 0
+}
+
+/** Below zero if the first is less; NaN if there is no order. Beside a double a whole number is one, as in cel-go. */
+export function compareNumbers(a: number | bigint, b: number | bigint): number {
+  const [x, y] = typeof a === typeof b ? [a, b] : [Number(a), Number(b)]
+  return x < y ? -1 : x > y ? 1 : x === y ? 0 : Number.NaN
 }
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {

@@ -37,14 +37,18 @@ export interface ExpressionField extends ExpressionItem {
   readonly at: number
 }
 
-export type LoopKind = 'all' | 'exists' | 'exists_one' | 'map' | 'filter'
+export type LoopKind = QuantifierKind | 'map' | 'filter' | TransformKind
+export type QuantifierKind = 'all' | 'exists' | 'exists_one'
+export type TransformKind = 'transformList' | 'transformMap' | 'transformMapEntry'
 
-/** A macro over the items of a list or the keys of a map. */
+/** A macro over the items of a list or the keys of a map; with two variables over both, and the places of the items. */
 export interface Loop {
   readonly kind: LoopKind
   readonly range: Expression
   readonly variable: string
-  /** Of `map` with three arguments. */
+  /** The second variable: an item, where the first one is its place or its key. */
+  readonly valueVariable?: string
+  /** Of `map` with three arguments, and of what transforms with four. */
   readonly filter?: Expression
   readonly body: Expression
 }

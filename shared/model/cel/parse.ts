@@ -6,6 +6,8 @@ import {
   type Expression,
   type ExpressionItem,
   type LoopKind,
+  type QuantifierKind,
+  type TransformKind,
 } from './expression.ts'
 import { tokensOf, type Token } from './tokens.ts'
 import { Uint } from './value.ts'
@@ -199,15 +201,39 @@ function argumentsOf(reader: Reader): readonly Expression[] {
 }
 
 const loops: readonly string[] = ['all', 'exists', 'exists_one', 'map', 'filter'] satisfies LoopKind[]
+const quantifiers: ReadonlyMap<string, QuantifierKind> = new Map([
+  ['all', 'all'],
+  ['exists', 'exists'],
+  ['exists_one', 'exists_one'],
+  ['existsOne', 'exists_one'],
+])
+const transforms: readonly TransformKind[] = ['transformList', 'transformMap', 'transformMapEntry']
 
 function macro(target: Expression, name: string, args: readonly Expression[], at: number): Expression | undefined {
   const [variable, second, third] = args
   if ((name === 'optMap' || name === 'optFlatMap') && variable && second && args.length === 2)
     return optionalMacro(target, name, { variable: variableName(variable), body: second, at })
+  const ofPairs = pairMacro(target, name, args, at)
+  if (ofPairs !== undefined) return ofPairs
   const isLoop = loops.includes(name) && (args.length === 2 || (name === 'map' && args.length === 3))
   if (!isLoop || variable === undefined || second === undefined) return undefined
   const parts = third === undefined ? { body: second } : { filter: second, body: third }
   return { op: 'loop', at, kind: name as LoopKind, range: target, variable: variableName(variable), ...parts }
+}
+
+/** The macros with two variables: `all(i, item, …)`, `transformMap(key, value, …)`. */
+function pairMacro(range: Expression, name: string, args: readonly Expression[], at: number): Expression | undefined {
+  const kind = args.length === 3 ? (quantifiers.get(name) ?? transformOf(name)) : transformOf(name)
+  const [first, second, third, fourth] = args
+  if (kind === undefined || args.length > 4 || third === undefined) return undefined
+  const [variable, valueVariable] = [first, second].map((one) => variableName(one as Expression)) as [string, string]
+  if (variable === valueVariable) throw new ExpressionError(`duplicate variable name: ${variable}`, at)
+  const parts = fourth === undefined ? { body: third } : { filter: third, body: fourth }
+  return { op: 'loop', at, kind, range, variable, valueVariable, ...parts }
+}
+
+function transformOf(name: string): TransformKind | undefined {
+  return transforms.find((kind) => kind === name)
 }
 
 function optionalMacro(
@@ -240,7 +266,7 @@ function primary(reader: Reader): Expression {
     reader.must(')')
     return inner
   }
-  if (reader.is('[')) return list(reader)
+  if (reader.is('[', '[?')) return list(reader)
   if (reader.is('{')) return map(reader)
   const isRooted = reader.takes('.')
   const { kind, text, at } = reader.next
@@ -258,10 +284,10 @@ function globalCall(reader: Reader, name: string, at: number): Expression {
 }
 
 function list(reader: Reader): Expression {
-  const { at } = reader.must('[')
+  const { at, text } = reader.take()
   const items: ExpressionItem[] = []
   while (!reader.is(']')) {
-    const isOptional = reader.takes('?')
+    const isOptional = reader.takes('?') || (text === '[?' && items.length === 0)
     items.push({ isOptional, value: choice(reader) })
     if (!reader.takes(',')) break
   }

@@ -190,13 +190,9 @@ class JsonFields extends ReadMap {
   protected read(key: string): Result | undefined {
     const field = this.#fields.get(key)
     if (field === undefined || !hasField(this.#json, field.name)) return undefined
-    const value = this.#json[field.name]
-    return value === undefined ? undefined : field.shape.read(value)
-  }
-
-  /** A field that is null is none. */
-  override has(key: Value): boolean {
-    return (this.get(key) ?? null) !== null
+    // A field that is null is none.
+    const value = this.#json[field.name] ?? null
+    return value === null ? undefined : field.shape.read(value)
   }
 
   keys(): readonly string[] {

@@ -128,6 +128,8 @@ export class Bindings {
     if (a.kind === 'null') return holdsNull(b)
     if (b.kind === 'null') return holdsNull(a)
     if (a.kind !== b.kind || a.name !== b.name) return false
+    // Two types are values of one type, whatever they are types of.
+    if (a.kind === 'type') return true
     return a.of.every((part, i) => this.unify(part, b.of[i] as Type))
   }
 

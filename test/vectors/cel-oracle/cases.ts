@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** Prints the cases that `main.go` answers: the rules of rules.txt over a schema with all types, and whole schemas. */
+/**
+ * Prints the cases that `main.go` answers: the rules of rules.txt over a schema with all types, whole schemas, and the
+ * expressions of conformance.txt, which need no value.
+ */
 const string = { type: 'string' }
 const int = { type: 'integer' }
 const list = (items: object) => ({ type: 'array', items })
@@ -56,13 +59,19 @@ const value = {
   span: '1h30m',
 }
 
-const rules = readFileSync(new URL('rules.txt', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
-const ofRules = rules.map((rule) => ({
+const linesOf = (name: string): readonly string[] =>
+  readFileSync(new URL(name, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+const ofRules = linesOf('rules.txt').map((rule) => ({
   schema: { type: 'object', properties, 'x-kubernetes-validations': [{ rule }] },
   value,
   ...(rule.includes('oldSelf') ? { old: { ...value, i: 7 } } : {}),
+}))
+
+const ofConformance = linesOf('conformance.txt').map((rule) => ({
+  schema: { type: 'object', 'x-kubernetes-validations': [{ rule }] },
+  value: {},
 }))
 
 const ofInt = (rule: object) => ({ ...int, 'x-kubernetes-validations': [rule] })
@@ -117,5 +126,6 @@ const cases = [
     schema: withA({ ...string, nullable: true, 'x-kubernetes-validations': [{ rule: 'self == "x"' }] }),
     value: { a: null },
   },
+  ...ofConformance,
 ]
 for (const one of cases) console.log(JSON.stringify(one))

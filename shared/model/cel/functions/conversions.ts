@@ -44,11 +44,11 @@ export function showDouble(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
-  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
+  if (value === 0 || (size >= 1e-4 && size < 1e6)) return String(value)
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-function toText(bytes: Uint8Array): Result {
+export function toText(bytes: Uint8Array): string | CelFailure {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {

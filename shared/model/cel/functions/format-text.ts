@@ -1,8 +1,10 @@
 import { typeNameOf } from '../equality.ts'
 import type { Meter } from '../meter.ts'
 import { showDuration, showTimestamp } from '../times.ts'
-import { CelDuration, CelFailure, Timestamp, TypeValue, Uint, ValueMap, type Result, type Value } from '../value.ts'
-import { showDouble } from './conversions.ts'
+import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value } from '../value.ts'
+import { showDouble, toText } from './conversions.ts'
+import { literalText } from './literal-text.ts'
+import { decimalsMax, groupedText, scientificText } from './number-text.ts'
 
 const clause = /%(?:(%)|(?:\.(\d{1,3}))?([a-zA-Z]))/g
 
@@ -29,80 +31,84 @@ function formatValue(value: Value, verb: string, precision: string | undefined, 
     case 's':
       return showValue(value, meter)
     case 'd':
-      return typeof value === 'bigint' || value instanceof Uint
-        ? String(wholeOf(value))
-        : typeof value === 'number' && !Number.isFinite(value)
-          ? showSpecial(value)
-          : wrongType(verb, value)
+      return wholeText(value, 10) ?? misfit('decimal clause can only be used on integers', value)
     case 'f':
-    case 'e':
-      return formatDouble(value, verb, Number(precision ?? 6))
+      return formatFixed(value, Number(precision ?? 6))
+    case 'e': {
+      const number = doubleOf(value)
+      return number === undefined
+        ? misfit('scientific clause can only be used on doubles', value)
+        : scientificText(number)
+    }
     case 'x':
     case 'X':
       return formatHex(value, verb)
     case 'o':
+      return wholeText(value, 8) ?? misfit('octal clause can only be used on integers', value)
     case 'b':
-      if (typeof value === 'boolean' && verb === 'b') return value ? '1' : '0'
-      return typeof value === 'bigint' || value instanceof Uint
-        ? wholeOf(value).toString(verb === 'o' ? 8 : 2)
-        : wrongType(verb, value)
+      if (typeof value === 'boolean') return value ? '1' : '0'
+      return wholeText(value, 2) ?? misfit('only integers and bools can be formatted as binary', value)
     default:
       return new CelFailure(`could not parse formatting clause: unrecognized formatting clause "${verb}"`)
   }
 }
 
-function wholeOf(value: bigint | Uint): bigint {
-  return value instanceof Uint ? value.value : value
+function wholeText(value: Value, base: number): string | undefined {
+  const whole = value instanceof Uint ? value.value : value
+  return typeof whole === 'bigint' ? whole.toString(base) : undefined
 }
 
-function wrongType(verb: string, value: Value): CelFailure {
-  return new CelFailure(`error during formatting: no formatting clause "%${verb}" for type ${typeNameOf(value)}`)
+function misfit(why: string, value: Value): CelFailure {
+  return new CelFailure(`error during formatting: ${why}, was given ${typeNameOf(value)}`)
 }
 
-function showSpecial(value: number): string {
-  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'
+/** These texts stand for numbers that cannot be written down. */
+const specials: ReadonlyMap<Value, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+])
+
+function doubleOf(value: Value): number | undefined {
+  return typeof value === 'number' ? value : specials.get(value)
 }
 
-function formatDouble(value: Value, verb: 'f' | 'e', digits: number): string | CelFailure {
-  const number = typeof value === 'bigint' ? Number(value) : value instanceof Uint ? Number(value.value) : value
-  if (typeof number !== 'number') return wrongType(verb, value)
-  if (!Number.isFinite(number)) return showSpecial(number)
-  if (digits > 100) return new CelFailure('error during formatting: precision is too large')
-  return verb === 'f' ? number.toFixed(digits) : number.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
+function formatFixed(value: Value, decimals: number): string | CelFailure {
+  const number = doubleOf(value)
+  if (number === undefined) return misfit('fixed-point clause can only be used on doubles', value)
+  return decimals > decimalsMax
+    ? new CelFailure('error during formatting: precision is too large')
+    : groupedText(number, decimals)
 }
 
 function formatHex(value: Value, verb: 'x' | 'X'): string | CelFailure {
-  const hex = hexOf(value)
-  if (hex === undefined) return wrongType(verb, value)
+  const hex = wholeText(value, 16) ?? hexOf(value)
+  if (hex === undefined) return misfit('only integers, byte buffers, and strings can be formatted as hex', value)
   return verb === 'X' ? hex.toUpperCase() : hex
 }
 
 function hexOf(value: Value): string | undefined {
-  if (typeof value === 'bigint' || value instanceof Uint) return wholeOf(value).toString(16)
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
   if (!(bytes instanceof Uint8Array)) return undefined
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-function showValue(value: Value, meter: Meter): string {
-  meter.spend(2)
+/** What stands alone is written as `string()` writes it. */
+function showValue(value: Value, meter: Meter): string | CelFailure {
   if (typeof value === 'string') return value
-  if (typeof value === 'number') return Number.isFinite(value) ? showDouble(value) : showSpecial(value)
-  if (value instanceof Uint) return String(value.value)
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value)
+  if (typeof value === 'number') return showDouble(value)
   if (value instanceof Timestamp) return showTimestamp(value.ns)
   if (value instanceof CelDuration) return showDuration(value.ns)
-  if (value instanceof TypeValue) return value.name
-  if (Array.isArray(value)) return `[${(value as readonly Value[]).map((item) => showValue(item, meter)).join(', ')}]`
-  if (value instanceof ValueMap) return showMap(value, meter)
-  return String(value)
+  if (value instanceof Uint8Array) {
+    const read = toText(value)
+    return read instanceof CelFailure ? unreadable(read) : read
+  }
+  const text = literalText(value, meter)
+  return text instanceof CelFailure ? misfit(`string clause can only be used on ${shownTypes}`, value) : text
 }
 
-function showMap(map: ValueMap, meter: Meter): string {
-  const entries = map.keys().map((key) => {
-    const value = map.get(key)
-    const shown = value === undefined || value instanceof CelFailure ? '' : showValue(value, meter)
-    return `${showValue(key, meter)}: ${shown}`
-  })
-  return `{${entries.toSorted().join(', ')}}`
+function unreadable({ message }: CelFailure): CelFailure {
+  return new CelFailure(`error during formatting: could not convert argument "${message}" to string`)
 }
+
+const shownTypes = 'strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps'

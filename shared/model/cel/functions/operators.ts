@@ -1,4 +1,4 @@
-import { compareBytes, compareTexts, isSame, numberOf } from '../equality.ts'
+import { compareBytes, compareNumbers, compareTexts, isSame, numberOf } from '../equality.ts'
 import { overloads, spendText, type Overload, type Run } from '../overload.ts'
 import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
 
@@ -36,7 +36,7 @@ function divided(run: Run, failure: CelFailure): Run {
 const nsMax = (1n << 63n) - 1n
 
 function span(ns: bigint): Result {
-  return ns > nsMax || ns < -nsMax - 1n ? new CelFailure('duration overflow') : new CelDuration(ns)
+  return ns > nsMax || ns < -nsMax - 1n ? overflow : new CelDuration(ns)
 }
 
 const firstNs = -62_135_596_800_000_000_000n
@@ -141,16 +141,12 @@ function comparisons(): Readonly<Record<string, Run>> {
 /** Below zero if the first is less; NaN if there is no order. */
 export function compareValues(a: Value, b: Value): number {
   const [x, y] = [numberOf(a), numberOf(b)]
-  if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : isSameOrder(x, y)
+  if (x !== undefined && y !== undefined) return compareNumbers(x, y)
   if (typeof a === 'string') return compareTexts(a, b as string)
   if (typeof a === 'boolean') return Number(a) - Number(b)
   if (a instanceof Uint8Array) return compareBytes(a, b as Uint8Array)
   const [one, other] = [(a as Timestamp | CelDuration).ns, (b as Timestamp | CelDuration).ns]
   return one < other ? -1 : one > other ? 1 : 0
-}
-
-function isSameOrder(x: number | bigint, y: number | bigint): number {
-  return Number.isNaN(x) || Number.isNaN(y) ? NaN : 0
 }
 
 export const operators: readonly Overload[] = overloads({ ...numbers, ...times, ...joins, ...comparisons() })

@@ -22,6 +22,19 @@ function onText(run: (text: string) => Value): Run {
   }
 }
 
+/** Without the white space of Unicode at its ends. JavaScript's own counts U+FEFF, and leaves out U+0085. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && spaces.has(text.charCodeAt(start))) start++
+  while (end > start && spaces.has(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+const spaces: ReadonlySet<number> = new Set([
+  ...[0x9, 0xa, 0xb, 0xc, 0xd, 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
+  ...Array.from({ length: 11 }, (_, i) => 0x2000 + i),
+])
+
 const patterns = new Map<string, Pattern | CelFailure>()
 const patternsMax = 1_000
 
@@ -51,16 +64,16 @@ function charAt(text: string, place: number): Result {
 }
 
 function indexOf(text: string, sought: string, from: number): Result {
-  const length = codePoints(text)
-  if (from < 0 || from > length) return outOfRange(from)
   if (sought === '') return BigInt(from)
+  if (from < 0) return outOfRange(from)
+  if (from >= codePoints(text)) return -1n
   return BigInt(codePlaceOf(text, text.indexOf(sought, codeUnitOf(text, from))))
 }
 
 function lastIndexOf(text: string, sought: string, from: number): Result {
-  const length = codePoints(text)
-  if (from < 0 || from > length) return outOfRange(from)
   if (sought === '') return BigInt(from)
+  if (from < 0) return outOfRange(from)
+  if (from >= codePoints(text)) return -1n
   return BigInt(codePlaceOf(text, text.lastIndexOf(sought, codeUnitOf(text, from))))
 }
 
@@ -140,7 +153,9 @@ export const strings: readonly Overload[] = overloads({
   },
   'string.lastIndexOf(string) int': ([a, b], meter) => {
     spendPoints(meter, a as string)
-    return lastIndexOf(a as string, b as string, codePoints(a as string))
+    const length = codePoints(a as string)
+    if (b === '') return BigInt(length)
+    return length === 0 ? -1n : lastIndexOf(a as string, b as string, length - 1)
   },
   'string.lastIndexOf(string, int) int': ([a, b, c], meter) => {
     spendPoints(meter, a as string)
@@ -148,7 +163,7 @@ export const strings: readonly Overload[] = overloads({
   },
   'string.lowerAscii() string': onText(lower),
   'string.upperAscii() string': onText(upper),
-  'string.trim() string': onText((a) => a.trim()),
+  'string.trim() string': onText(trim),
   'string.substring(int) string': ([a, b], meter) => {
     spendPoints(meter, a as string)
     return substring(a as string, Number(b))

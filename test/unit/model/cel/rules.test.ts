@@ -81,6 +81,8 @@ describe('a hostile rule or value', () => {
     'self.l.all(x, self.s.matches("(a|b)*c" + x) || true)',
     'self.s.split("").map(x, self.s.replace("a", "bb")).size() > 0',
     'self.l.all(x, self.l == self.l.map(y, y))',
+    'self.l.transformMap(i, x, self.l.transformList(j, y, x + y)).size() > 0',
+    'self.l.all(i, x, self.l.transformMapEntry(j, y, {j: y}).size() > 0)',
     'self.l.all(x, timestamp("2024-01-01T00:00:00Z").getHours("Europe/Berlin") >= 0)',
     'self.l.all(x, "%s%s".format([self.l, x]).size() > 0)',
     'self.l.all(x, self.s.findAll("a").size() > 0)',
