@@ -20,7 +20,7 @@ import { apiServiceObjects } from './computed/api-services.ts'
 import { apiServiceKind, computedKinds, isComputed } from './computed/computed-kinds.ts'
 import { createReadComputed } from './computed/read-computed.ts'
 import { resourceVerbs } from './discovery/resource-verbs.ts'
-import { emptyKinds, withUnstoredKinds } from './empty-kinds.ts'
+import { emptyKinds, verbRefusal, withUnstoredKinds } from './empty-kinds.ts'
 import {
   errorFields,
   toOperatingError,
@@ -224,7 +224,7 @@ function requireServed(info: ResourceRequest, kind: ServedKind | undefined): Ser
   if (kind === undefined) throw noSuchResource(info)
   if (!standsThere(kind, info)) throw notThere(kind)
   if (info.subresource === '') {
-    if (!resourceVerbs(kind).includes(info.verb)) throw methodNotAllowed()
+    if (!resourceVerbs(kind).includes(info.verb)) throw verbRefusal(kind)
     return kind
   }
   const allowed = isReview(kind) || isComputed(kind) ? undefined : subresourceVerbs(info.subresource, kind)

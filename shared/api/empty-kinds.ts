@@ -1,4 +1,6 @@
+import { OperatingError } from '../model/errors.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
+import { methodNotAllowed } from './request-info.ts'
 
 /** `kubectl get all` asks for these of a cluster, too. */
 const inAll: Partial<ServedKind> = { categories: ['all'] }
@@ -31,6 +33,15 @@ export const emptyKinds: readonly ServedKind[] = [
 
 function emptyKind(group: string, kind: string, plural: string, parts: Partial<ServedKind>): ServedKind {
   return defineBuiltInKind({ group, kind, plural, namespaced: true, schema: { type: 'object' }, ...parts })
+}
+
+/** Why a kind does not answer a verb: who sends a Deployment learns that this is no cluster. */
+export function verbRefusal(kind: ServedKind): OperatingError {
+  const refusal = methodNotAllowed()
+  if (!emptyKinds.includes(kind)) return refusal
+  const name = kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`
+  const why = `Setpoint is no cluster and stores no ${name}; it lists none for tools that ask`
+  return new OperatingError(refusal.code, `${refusal.message}: ${why}`)
 }
 
 /** These kinds, and after them those of which nothing is stored, where no definition has taken their place. */

@@ -93,7 +93,7 @@ describe.skipIf(newest === undefined)(
 
     it('for what runs in a cluster: what is not there', async () => {
       const { fails } = kubectl
-      expect(await fails('create deployment x --image=y')).toContain('does not allow this method')
+      expect(await fails('create deployment x --image=y')).toContain('stores no deployments.apps')
       expect(await fails('create service clusterip x --tcp=80')).toContain('does not allow this method')
       expect(await fails('get limitranges')).toContain(`the server doesn't have a resource type "limitranges"`)
     })

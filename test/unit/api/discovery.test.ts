@@ -256,6 +256,18 @@ describe('what is not there', () => {
     expect([status, body.message]).toEqual([404, `the server could not find the requested resource: ${why}`])
   })
 
+  const workloads = [
+    { line: 'POST /apis/apps/v1/namespaces/default/deployments', name: 'deployments.apps' },
+    { line: 'POST /api/v1/namespaces/default/pods', name: 'pods' },
+  ]
+  it.each(workloads)('says why nothing is stored: $line', async ({ line, name }) => {
+    expect((await harness.send(line)).body).toMatchObject({
+      reason: 'MethodNotAllowed',
+      code: 405,
+      message: `the server does not allow this method on the requested resource: Setpoint is no cluster and stores no ${name}; it lists none for tools that ask`,
+    })
+  })
+
   it('cannot be written', async () => {
     expect((await harness.send('POST /version')).body).toMatchObject({ reason: 'MethodNotAllowed', code: 405 })
   })
