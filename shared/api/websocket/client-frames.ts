@@ -72,7 +72,7 @@ const messageBytesMax = 65_536
 const controlBytesMax = 125
 
 /** The frame that a head announces, `undefined` until it is whole; the status to end with for one that is none. */
-function headOf({ head, length }: Reading): Frame | number | undefined {
+function headOf({ head, length, sent }: Reading): Frame | number | undefined {
   const [first = 0, second = 0] = head
   if (length < 2) return undefined
   const code = first & 0x0f
@@ -81,6 +81,7 @@ function headOf({ head, length }: Reading): Frame | number | undefined {
   const size = second & 0x7f
   const isLast = first >= 0x80
   if (code >= opcode.close && (!isLast || size > controlBytesMax)) return closeStatus.protocolError
+  if (code < opcode.close && (code === opcode.continuation) !== sent >= 0) return closeStatus.protocolError
   const maskAt = size < 126 ? 2 : size === 126 ? 4 : 10
   if (length < maskAt + 4) return undefined
   let long = 0
@@ -98,9 +99,7 @@ function begin(reading: Reading, frame: Frame): number | undefined {
   reading.left = length
   reading.payload = code < opcode.close ? nothing : new Uint8Array(length)
   if (code >= opcode.close) return undefined
-  const isContinuation = code === opcode.continuation
-  if (isContinuation !== reading.sent >= 0) return closeStatus.protocolError
-  const sent = (isContinuation ? reading.sent : 0) + length
+  const sent = (code === opcode.continuation ? reading.sent : 0) + length
   reading.sent = isLast ? -1 : sent
   return sent > messageBytesMax ? closeStatus.tooBig : undefined
 }
