@@ -1,10 +1,11 @@
-import { toBase64 } from '../model/base64.ts'
+import { bytesFromBase64, toBase64 } from '../model/base64.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { acceptCrd } from '../model/crd/accept-crd.ts'
 import { checkCrd } from '../model/crd/check-crd.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
+import { parseJson } from '../model/parse-json.ts'
 import { fieldRequired, forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/engine-state.ts'
@@ -174,11 +175,32 @@ function checkSecretData(next: ApiObject, live: ApiObject | undefined): readonly
       return user.length > 0 && password.length > 0 ? [...user, ...password] : []
     }
     case 'kubernetes.io/dockercfg':
-      return missing('.dockercfg')
+      return checkJson(data, '.dockercfg')
     case 'kubernetes.io/dockerconfigjson':
-      return missing('.dockerconfigjson')
+      return checkJson(data, '.dockerconfigjson')
+    case 'kubernetes.io/service-account-token':
+      return next.metadata.annotations?.[accountAnnotation] ? [] : [fieldRequired(accountPath)]
     default:
       return []
+  }
+}
+
+const accountAnnotation = 'kubernetes.io/service-account.name'
+const accountPath = `metadata.annotations[${accountAnnotation}]`
+
+/** An entry that is to be an object of JSON. */
+function checkJson(data: JsonObject, name: string): readonly FieldError[] {
+  const path = `data[${name}]`
+  if (!Object.hasOwn(data, name)) return [fieldRequired(path)]
+  return isJsonObject(String(data[name])) ? [] : [invalid(path, '<secret contents redacted>', 'must be a JSON object')]
+}
+
+function isJsonObject(base64: string): boolean {
+  try {
+    const json = parseJson(new TextDecoder().decode(bytesFromBase64(base64)))
+    return json === null || isObject(json)
+  } catch {
+    return false
   }
 }
 

@@ -122,9 +122,13 @@ describe('as Kubernetes has it', () => {
     ['kubernetes.io/basic-auth', { password: 'x' }, []],
     ['kubernetes.io/ssh-auth', {}, ['data[ssh-privatekey]']],
     ['kubernetes.io/dockerconfigjson', {}, ['data[.dockerconfigjson]']],
+    ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{"auths":{}}' }, []],
+    ['kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{' }, ['data[.dockerconfigjson]']],
     ['kubernetes.io/dockercfg', {}, ['data[.dockercfg]']],
+    ['kubernetes.io/dockercfg', { '.dockercfg': '[]' }, ['data[.dockercfg]']],
+    ['kubernetes.io/service-account-token', {}, ['metadata.annotations[kubernetes.io/service-account.name]']],
     ['example.com/own', {}, []],
-  ])('a Secret of type %s with %j lacks %j', async (type, stringData, fields) => {
+  ])('a Secret of type %s with %j is refused for %j', async (type, stringData, fields) => {
     const { status, body } = await harness.send(`POST ${secrets}`, {
       body: { metadata: { name: 's' }, type, stringData },
     })
