@@ -21,6 +21,12 @@ const tooLarge = 'ResourceVersionTooLarge … Too large resource version: 9, cur
 const answers = [
   { what: 'a list of a version to come', line: 'GET /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: true },
   { what: 'the head of one', line: 'HEAD /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: true },
+  {
+    what: 'a list of one behind a selector with spaces',
+    line: 'GET /api/v1/secrets?labelSelector=a in (b,c)&resourceVersion=9',
+    body: tooLarge,
+    isFine: true,
+  },
   { what: 'another version', line: 'GET /api/v1/secrets?resourceVersion=8', body: tooLarge, isFine: false },
   { what: 'no version', line: 'GET /api/v1/secrets', body: tooLarge, isFine: false },
   { what: 'a write', line: 'DELETE /api/v1/secrets?resourceVersion=9', body: tooLarge, isFine: false },

@@ -3,8 +3,9 @@
  * that is newer than all there is, and the answer says so.
  */
 export function isTooNew(line: string, body: string): boolean {
-  const [method, target = ''] = line.split(' ', 2)
-  const asked = new URLSearchParams(target.split('?', 2)[1]).get('resourceVersion') ?? ''
+  // A query may hold spaces.
+  const [method, ...target] = line.split(' ')
+  const asked = new URLSearchParams(target.join(' ').split('?', 2)[1]).get('resourceVersion') ?? ''
   const [, version = '', latest = ''] = /Too large resource version: (\d+), current: (\d+)/.exec(body) ?? []
   return (
     (method === 'GET' || method === 'HEAD') &&
