@@ -97,7 +97,11 @@ function concealUnlessPublic(error: FieldError): FieldError {
 }
 
 /** Throws INVALID with one cause per error. */
-export function refuse(kind: ServedKind, name: string, found: readonly FieldError[]): void {
+export function refuse(
+  kind: Pick<ServedKind, 'group' | 'kind' | 'isConfidential'>,
+  name: string,
+  found: readonly FieldError[],
+): void {
   if (found.length === 0) return
   throw invalidBecause(kind, name, kind.isConfidential === true ? found.map(concealUnlessPublic) : found)
 }

@@ -48,7 +48,7 @@ const secondsMin = 600
 /** A year. Who asks for more is given so much, and told. */
 const secondsMax = 365 * 86_400
 
-const tokenRequest = { ...secretKind, group: 'authentication.k8s.io', kind: 'TokenRequest' }
+const tokenRequest = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 
 function checkSeconds(seconds: unknown): readonly FieldError[] {
   const field = 'spec.expirationSeconds'

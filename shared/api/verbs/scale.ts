@@ -14,8 +14,9 @@ import { authorOf, placeOf, type ApiServices, type Call, type VerbHandler } from
 import { scaleKind } from '../subresources.ts'
 import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
-import { json, withWarnings } from '../reply.ts'
+import { json, jsonText, withWarnings } from '../reply.ts'
 import { jsonOf, mediaType, mediaTypeRefusal, readBytes, readObject } from '../request-body.ts'
+import { viewOf } from '../view.ts'
 import { requireOperations } from './patch.ts'
 
 /**
@@ -26,10 +27,16 @@ export function createScale(services: ApiServices): VerbHandler {
   return async (call) => {
     const paths = call.kind.scale
     if (paths === undefined) throw new Error(`objects of ${call.kind.kind} have no scale`)
-    if (call.info.verb === 'get') return json(200, scaleOf((await read(call, services)).object, paths))
+    if (call.info.verb === 'get') return answer(call, services, (await read(call, services)).object, paths)
     const options = writeOptions(call.request, call.info.verb === 'update' ? 'UpdateOptions' : 'PatchOptions')
     return write(call, services, { paths, options, change: await readChange(call) })
   }
+}
+
+/** In the form that is asked for: kubectl asks for a table. */
+function answer({ request }: Call, { clock }: ApiServices, object: ApiObject, paths: ScalePaths): HttpResponse {
+  const shown = { object: scaleOf(object, paths) as unknown as ApiObject, engine: {} }
+  return jsonText(200, viewOf({ kind: scaleOfKind, request }, clock).one(shown))
 }
 
 function read(call: Call, { resources }: ApiServices): ReturnType<ApiServices['resources']['get']> {
@@ -103,6 +110,10 @@ const scaleOfKind = defineBuiltInKind({
   ...scaleKind,
   plural: 'scales',
   namespaced: true,
+  columns: [
+    { name: 'Desired', type: 'integer', description: 'Number of desired replicas', jsonPath: '.spec.replicas' },
+    { name: 'Available', type: 'integer', description: 'Number of actual replicas', jsonPath: '.status.replicas' },
+  ],
   schema: {
     type: 'object',
     properties: {

@@ -177,6 +177,8 @@ describe('a token of a ServiceAccount', () => {
     expect(await fields({ expirationSeconds: 'x' })).toEqual([422, 'spec.expirationSeconds'])
     expect(await fields({ boundObjectRef: { kind: 'Pod', name: 'x' } })).toEqual([422, 'spec.boundObjectRef.kind'])
     expect(await fields({ boundObjectRef: { kind: 'Secret' } })).toEqual([422, 'spec.boundObjectRef.name'])
+    const { body } = await request({ boundObjectRef: { kind: 'Pod', name: 'x' } })
+    expect(body.message).toContain('Invalid value: "Pod": a token can be bound to a Secret')
     expect((await request({}, 'nobody')).status).toBe(404)
     expect((await request({ expirationSeconds: 1e9 })).body.spec.expirationSeconds).toBe(365 * 86_400)
     expect((await harness.send(`GET ${accounts}/robot/token`)).status).toBe(405)

@@ -52,6 +52,19 @@ describe('the scale of an object', () => {
     })
   })
 
+  it('is a table for those who print it', async () => {
+    const { body } = await harness.send(`GET ${lamps}/a/scale`, {
+      accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json',
+    })
+    expect(body.columnDefinitions.map(({ name }: { readonly name: string }) => name)).toEqual([
+      'Name',
+      'Desired',
+      'Available',
+      'Age',
+    ])
+    expect(body.rows[0].cells.slice(0, 3)).toEqual(['a', 2, 1])
+  })
+
   const writes = [
     { line: `PATCH ${lamps}/a/scale`, type: merge, body: { spec: { replicas: 5 } } },
     {
