@@ -7,34 +7,7 @@ import { startControlPlane } from '../support/control-plane-process.ts'
 import { optionsOf, refuse } from '../support/command-line.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Client } from './client.ts'
-import { crds } from './crds.ts'
-import { argo, clientGo, controllerRuntime, flux } from './go.ts'
-import { helm } from './helm.ts'
-import { java } from './java.ts'
-import { k9s } from './k9s.ts'
-import { kubectl } from './kubectl.ts'
-import { kustomize } from './kustomize.ts'
-import { oidc } from './oidc.ts'
-import { clientNode, kopf, olderPython, pythonKubernetes, rbac } from './scripts.ts'
-
-const clients: readonly Client[] = [
-  kubectl,
-  clientGo,
-  controllerRuntime,
-  pythonKubernetes,
-  olderPython,
-  kopf,
-  clientNode,
-  java,
-  helm,
-  flux,
-  kustomize,
-  argo,
-  k9s,
-  crds,
-  rbac,
-  oidc,
-]
+import { clients } from './clients.ts'
 
 type Result = 'passed' | 'failed' | 'left out'
 
