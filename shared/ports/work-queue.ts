@@ -60,6 +60,8 @@ export interface WakeUp {
   readonly notBeforeMs?: number
   /** For a queue that sets timers: when the object is to run. */
   readonly timerAtMs?: number
+  /** Of a sweep that waits for its turn to come: whoever runs it says when it begins and ends (`in-hand.ts`). */
+  readonly ticket?: string
 }
 
 /**

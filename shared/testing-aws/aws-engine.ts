@@ -2,6 +2,7 @@ import { createLocalWorkQueue, type LocalWorkQueue } from '../adapters/local/que
 import { createPrometheusTelemetry } from '../adapters/local/prometheus-telemetry.ts'
 import { createDynamodbChangeFeed } from '../adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../adapters/aws/dynamodb/dynamodb-checkpoint.ts'
+import { createDynamodbInHand } from '../adapters/aws/dynamodb/dynamodb-in-hand.ts'
 import { createDynamodbIndex } from '../adapters/aws/dynamodb/dynamodb-index.ts'
 import { createDynamodbNetted } from '../adapters/aws/dynamodb/dynamodb-netted.ts'
 import { createDynamodbReservations } from '../adapters/aws/dynamodb/dynamodb-reservations.ts'
@@ -17,9 +18,9 @@ import { createSeededRandom } from '../testing/seeded-random.ts'
 import type { Delivery, WorkQueue } from '../ports/work-queue.ts'
 import { createAwsApi } from '../runtime/aws/api.ts'
 import { createReconcileBatch, reserveMs } from '../runtime/aws/reconcile.ts'
+import type { QueueCapacity } from '../runtime/aws/queues.ts'
 import { createRelayBatch } from '../runtime/aws/relay.ts'
 import { createTick, type Tick } from '../runtime/aws/resync.ts'
-import type { QueueDepth } from '../runtime/aws/send-window.ts'
 import { createAwsServices, type QueueServices, type TablePorts } from '../runtime/aws/services.ts'
 import { pagesOf, type LocalCore, type LocalCoreOptions } from '../runtime/local/core.ts'
 import type { OpenTestEngine, TestEngine } from '../testing/test-engine.ts'
@@ -58,6 +59,7 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
       const others = {
         reserve: createDynamodbReservations(options),
         listNetted: createDynamodbNetted(options),
+        inHand: createDynamodbInHand(options),
         checkpoint,
       }
       return startAwsCore(given, others, state)
@@ -102,7 +104,7 @@ function watched(transport: Transport): { readonly transport: Transport; isQuiet
           const body = bufferOf(request.body).toString()
           if (
             /(Put|Update|Delete)/.test(request.headers['x-amz-target'] ?? '') &&
-            !/"(checkpoint|reservations)#/.test(body)
+            !/"(checkpoint|reservations|in-hand)#/.test(body)
           )
             wroteMs = performance.now()
         }
@@ -131,7 +133,7 @@ function lateOnTheWheel(random: Random): Random {
 
 async function startAwsCore(
   options: LocalCoreOptions,
-  { reserve, listNetted, checkpoint }: Pick<TablePorts, 'reserve' | 'listNetted' | 'checkpoint'>,
+  { reserve, listNetted, inHand, checkpoint }: Pick<TablePorts, 'reserve' | 'listNetted' | 'inHand' | 'checkpoint'>,
   state: Durable,
 ): Promise<LocalCore> {
   const { clock, logger, controllers, ports, wrapQueue = (queue) => queue } = options
@@ -139,7 +141,7 @@ async function startAwsCore(
   const telemetry = createPrometheusTelemetry()
   const boundary = { clock, random, retire: () => {}, ...(options.webhooks && { webhooks: options.webhooks }) }
   const checkpointOf = (name: string): Checkpoint => (name === 'access' ? checkpoint(name) : ports.turned)
-  const tablePorts = { ...ports, reserve, listNetted, checkpoint: checkpointOf }
+  const tablePorts = { ...ports, reserve, listNetted, inHand, checkpoint: checkpointOf }
   const services = createAwsServices({
     boundary,
     ports: tablePorts,
@@ -157,13 +159,10 @@ async function startAwsCore(
   const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
   const budget = options.retryBudget && { retryBudget: createSharedRetryBudget(options.retryBudget, reserve) }
   const outside = { ...(options.roles && { roles: options.roles }), ...(options.vault && { vault: options.vault }) }
-  const engine: QueueServices = { ...services, queueOf, ...budget, ...outside }
+  const capacityOf = ({ name }: { readonly name: string }): QueueCapacity => ({ queue: name, concurrency: 10 })
+  const engine: QueueServices = { ...services, queueOf, capacityOf, ...budget, ...outside }
   const stop = new AbortController()
-  const tick = createTick({
-    ...engine,
-    depthOf: async ({ name }) => depthOf(state.queues.get(name)),
-    capacityOf: ({ name }) => ({ queue: name, concurrency: 10 }),
-  })
+  const tick = createTick({ ...engine, depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0 })
   await tick()
   const running = [
     serveStream(engine, state, stop.signal),
@@ -181,13 +180,6 @@ async function startAwsCore(
       await Promise.race([Promise.all(running), clock.sleep(0)])
     },
   }
-}
-
-/** As SQS counts: what is run or held is taken. */
-function depthOf(queue: LocalWorkQueue | undefined): QueueDepth {
-  const keys = queue === undefined ? [] : [...queue.list()]
-  const taken = keys.filter(({ state }) => state === 'running' || state === 'held').length
-  return { waiting: queue?.depth() ?? 0, taken }
 }
 
 /**

@@ -168,21 +168,37 @@ describe('in what a run ends', () => {
     expect(asked()).toEqual(expected)
   }
 
-  it('a resync that finds nothing: a share of a send, one read', async () => {
+  it('a resync that finds nothing: a share of a send, one read, where turns are quick', async () => {
     await sail('v', 'w')
+    const tickedMs = Date.now()
     await plane.tick()
     await untilQuiet()
-    // The first one that sends two finds out that turns are quick.
-    tickAheadMs += 60_000
-    await plane.tick()
-    await untilQuiet()
-    tickAheadMs += 60_000
+    await plane.knowQuick('ship')
+    // A whole period, and no more: of the objects behind it there would be two resyncs.
+    tickAheadMs += 60_000 - (Date.now() - tickedMs)
     await expectRequests(() => plane.tick(), {
       'resync GetItem': 1,
       'resync GetQueueAttributes': 1,
       'resync PutItem': 1,
       'resync SendMessageBatch': 1,
       'reconcile GetItem': 2,
+    })
+  })
+
+  it('besides, three writes and some looks, where that is not known', async () => {
+    await sail('v')
+    const tickedMs = Date.now()
+    await plane.tick()
+    await untilQuiet()
+    tickAheadMs += 60_000 - (Date.now() - tickedMs)
+    await expectRequests(() => plane.tick(), {
+      'resync GetItem': 1 + 1,
+      'resync UpdateItem': 1,
+      'resync GetQueueAttributes': 1,
+      'resync PutItem': 1,
+      'resync SendMessageBatch': 1,
+      'reconcile GetItem': 1,
+      'reconcile UpdateItem': 2,
     })
   })
 

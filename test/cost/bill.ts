@@ -49,8 +49,6 @@ export const assumed = {
   otherGb: 0.5,
   /** A tick with more resyncs sends so many each second for each object that may run at once (`pacing.ts`). */
   resyncsPerSecond: 5,
-  /** It begins with fewer (`send-window.ts`): by so much it is awake for longer. */
-  slowStartSeconds: 2,
   /** It is awake meanwhile, for so long at most. */
   awakeSecondsMax: 45,
   /**
@@ -111,7 +109,7 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
   const gb = (objects * (use.objectBytes + assumed.itemBytes + 3 * assumed.indexEntryBytes)) / 1e9
   const { apiGb, otherGb, tickGb, awakeSecondsMax, resyncsPerSecond } = assumed
   const seconds = resyncs / minutes / (resyncsPerSecond * sharedConcurrency)
-  const awakeMs = seconds > 1 ? 1e3 * Math.min(awakeSecondsMax, seconds + assumed.slowStartSeconds) : 0
+  const awakeMs = seconds > 1 ? 1e3 * Math.min(awakeSecondsMax, seconds) : 0
   return [
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB writes, ${what}`, 'writeUnit', cost.writeUnits * n)),
     ...times.map(([what, cost, n]) => lineOf(`DynamoDB reads, ${what}`, 'readUnit', cost.readUnits * n)),
@@ -126,8 +124,9 @@ function linesOf(use: Use, measured: Measured): readonly Line[] {
     lineOf('SQS receives and deletes', 'queueRequest', 2 * (changes + batches)),
     lineOf('SQS polls of idle queues', 'queueRequest', assumed.pollsPerMinute * minutes * (isolated + 1)),
     lineOf('SQS polls for dead letters', 'queueRequest', assumed.deadLetterPollsPerMinute * minutes),
-    // While a tick sends many, it asks about once a second.
-    lineOf('SQS depths while resyncs are sent', 'queueRequest', (minutes * awakeMs) / 1e3),
+    // As many as run at once are sent at a time, and what is in hand is looked at once a second (`send-line.ts`).
+    lineOf('SQS depths while resyncs are sent', 'queueRequest', awakeMs > 0 ? resyncs / sharedConcurrency : 0),
+    lineOf('DynamoDB reads while resyncs are sent', 'readUnit', (minutes * awakeMs) / 1e3),
     lineOf('SQS depths of queues of their own', 'queueRequest', minutes * isolated),
     lineOf('Lambda invocations', 'invocation', all),
     lineOf('Lambda api', 'gbSecond', (invocations.api * assumed.apiMs * apiGb) / 1e3),

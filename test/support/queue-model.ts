@@ -1,102 +1,114 @@
+import type { Turn } from '../../shared/engine/state/turn.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
-import type { QueueDepth } from '../../shared/runtime/aws/send-window.ts'
+import type { InHand } from '../../shared/ports/in-hand.ts'
+import type { Random } from '../../shared/ports/random.ts'
+import type { WakeUp } from '../../shared/ports/work-queue.ts'
+import { SlowTurns } from '../../shared/runtime/aws/slow-turns.ts'
 
 /**
  * A FIFO queue and the function behind it, in virtual time: so many invocations at once, each with a batch that ends
- * with its slowest turn. An idle invocation takes whatever there is, one message, too.
+ * with its slowest turn. An idle invocation takes whatever there is, one message, too. Functions say of their turns
+ * what they say on AWS.
  */
 export interface QueueModel {
-  send(messages: number, of: 'sweep' | 'timer' | 'user'): void
-  /** As it was so long ago as the counts lag. */
-  look(): QueueDepth
+  send(messages: number, of: Kind, tickets?: readonly string[]): void
+  /** How many wait, as it was so long ago as the counts lag. */
+  depth(): number
   /** How long users' messages waited until their turn began, those that still wait with their time so far. */
   userWaitsMs(): readonly number[]
   /** Turns that have ended. */
-  done(of: 'sweep' | 'timer' | 'user'): number
+  done(of: Kind): number
   /** How many of sweeps and timers were in the queue or run at the most. */
   readonly mostAtOnce: number
 }
 
+type Kind = 'sweep' | 'timer' | 'user'
+
 export interface QueueModelOptions {
   readonly clock: Clock
+  readonly random: Random
+  readonly inHand: InHand
+  readonly queue: string
+  readonly loop: string
   readonly invocations: number
   readonly batchSize: number
-  readonly turnMs: () => number
+  readonly turnMs: (of: Kind) => number
   readonly lagMs?: number
-  /** Messages that are hidden until a time, by others. */
-  readonly held?: () => number
+  /** So long the first batch of each invocation takes to begin. */
+  readonly coldMs?: number
+  /** So long a message stands behind a held one of its object. */
+  readonly heldMs?: (of: Kind) => number
 }
 
 interface Message {
-  readonly of: 'sweep' | 'timer' | 'user'
+  readonly of: Kind
   readonly sentMs: number
+  readonly ticket?: string | undefined
+  readonly fromMs: number
 }
 
 /** From the queue to the function. */
 const handOverMs = 20
+/** A function ends so long after it began at the latest. */
+const functionMs = 75_000
 
-export function createQueueModel({
-  clock,
-  invocations,
-  batchSize,
-  turnMs,
-  lagMs = 0,
-  held = () => 0,
-}: QueueModelOptions): QueueModel {
-  const waiting: Message[] = []
+export function createQueueModel(options: QueueModelOptions): QueueModel {
+  const { clock, invocations, batchSize, turnMs, lagMs = 0, coldMs = 0, heldMs = () => 0 } = options
+  let waiting: Message[] = []
   const ended: Message[] = []
   const waitsMs: number[] = []
-  let seen: { readonly atMs: number; readonly depth: QueueDepth }[] = []
-  let idle = invocations
-  let taken = 0
+  const processes = Array.from({ length: invocations }, () => openProcess(options))
+  const isCold = new Set(processes)
+  let seen: { readonly atMs: number; readonly depth: number }[] = []
   let ofTick = 0
   let mostAtOnce = 0
 
   function note(): void {
     const atMs = clock.nowMs()
-    seen.push({ atMs, depth: { waiting: waiting.length, taken: taken + held() } })
+    seen.push({ atMs, depth: waiting.length })
     const from = seen.findLastIndex((one) => one.atMs <= atMs - lagMs)
     if (from > 0) seen = seen.slice(from)
   }
 
   function handOver(): void {
-    while (idle > 0 && waiting.length > 0) {
-      idle--
-      const batch = waiting.splice(0, batchSize)
-      taken += batch.length
-      void run(batch)
+    for (;;) {
+      const ready = waiting.filter(({ fromMs }) => fromMs <= clock.nowMs()).slice(0, batchSize)
+      const process = ready.length > 0 ? processes.pop() : undefined
+      if (process === undefined) break
+      waiting = waiting.filter((one) => !ready.includes(one))
+      void run(ready, process)
     }
     note()
   }
 
-  async function run(batch: readonly Message[]): Promise<void> {
-    await clock.sleep(handOverMs)
+  async function run(batch: readonly Message[], process: SlowTurns): Promise<void> {
+    await clock.sleep(handOverMs + (isCold.delete(process) ? coldMs : 0))
+    process.begin(clock.nowMs() + functionMs)
     for (const { of, sentMs } of batch) if (of === 'user') waitsMs.push(clock.nowMs() - sentMs)
-    await clock.sleep(Math.max(...batch.map(turnMs)))
-    taken -= batch.length
+    await Promise.all(batch.map((one) => runTurn(one, process, () => clock.sleep(turnMs(one.of)), options.loop)))
     ofTick -= batch.filter(({ of }) => of !== 'user').length
-    idle++
+    processes.push(process)
     ended.push(...batch)
     handOver()
   }
 
   note()
   return {
-    send: (messages, of) => {
+    send: (messages, of, tickets = []) => {
       // One after the other, as the queue may make them visible: nobody can rely on one batch.
       for (let i = 0; i < messages; i++) {
-        waiting.push({ of, sentMs: clock.nowMs() })
+        const nowMs = clock.nowMs()
+        const fromMs = nowMs + heldMs(of)
+        waiting.push({ of, sentMs: nowMs, ticket: tickets[i], fromMs })
         if (of !== 'user') ofTick++
         mostAtOnce = Math.max(mostAtOnce, ofTick)
+        if (fromMs > nowMs) void clock.sleep(fromMs - nowMs).then(handOver)
         handOver()
       }
     },
-    look: () => {
+    depth: () => {
       note()
-      const { depth } = seen.findLast(({ atMs }) => atMs <= clock.nowMs() - lagMs) ?? {
-        depth: { waiting: 0, taken: 0 },
-      }
-      return depth
+      return seen.findLast(({ atMs }) => atMs <= clock.nowMs() - lagMs)?.depth ?? 0
     },
     userWaitsMs: () => [
       ...waitsMs,
@@ -107,4 +119,19 @@ export function createQueueModel({
       return mostAtOnce
     },
   }
+}
+
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+
+function openProcess({ clock, random, inHand, queue }: QueueModelOptions): SlowTurns {
+  return new SlowTurns({ clock, random, inHand, logger, queueNameOf: () => queue })
+}
+
+function runTurn({ of, ticket }: Message, process: SlowTurns, run: () => Promise<void>, loop: string): Promise<void> {
+  const key = { group: '', kind: '', namespace: '', name: '' }
+  const origin = ({ sweep: 'resync', timer: 'timer', user: 'change' } as const)[of]
+  const lane = of === 'user' ? 'urgent' : 'background'
+  const wakeUp: WakeUp = { key, origin, lane, dedupId: '', reason: '', ...(ticket !== undefined && { ticket }) }
+  const turn = { key, wakeUps: [wakeUp] } as unknown as Turn
+  return process.watch(loop, run)(turn, new AbortController().signal)
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
-import type { SendLine } from './send-line.ts'
-import type { Rank } from './send-window.ts'
+import type { Asker, Grant, SendLine } from './send-line.ts'
 
 /**
  * How fast background work may get into a queue at most: as fast as it can be run where turns are quick, or as the
@@ -15,6 +14,8 @@ export interface SendPace {
   take(keys: number): Promise<number>
   /** How many are sent at once. */
   readonly handful: number
+  /** So long after so many keys the next ones follow at the latest, where nobody waits for them: at half the pace. */
+  evenMs(keys: number): number
   /** When the tick has to be over. */
   readonly untilMs: number
   /** There is room for what may be run by then. */
@@ -66,6 +67,7 @@ export function createSendPace({
       return Math.max(atMs, (await within?.take(keys)) ?? 0)
     },
     handful: Math.min(handful, within?.handful ?? handful),
+    evenMs: (keys) => (2_000 * keys) / perSecond,
     untilMs,
     roomUntilMs,
   }
@@ -75,7 +77,7 @@ export interface Sending {
   readonly clock: Clock
   readonly pace: SendPace
   readonly line: SendLine
-  readonly rank: Rank
+  readonly asker: Asker
   /** `evenly`: over what is left of the tick; what nobody waits for disturbs least so. */
   readonly haste: 'soon' | 'evenly'
 }
@@ -102,11 +104,11 @@ export function pacedQueue(queue: WorkQueue, sending: Sending): PacedQueue {
 
 /** A handful of timers goes at once, to be held. Of more, each is sent when it is due: being awake costs less. */
 async function sendPaced(queue: WorkQueue, wakeUps: readonly WakeUp[], sending: Sending): Promise<number> {
-  const { clock, pace, line, rank } = sending
-  const duesMs = wakeUps.map(({ notBeforeMs = 0 }) => notBeforeMs).filter((ms) => ms > clock.nowMs() + aheadMs)
-  const isHandful = wakeUps.length <= Math.min(pace.handful, line.aheadMax)
-  if (isHandful && line.takeAll(wakeUps.length - duesMs.length, rank)) {
-    line.noteAhead(duesMs)
+  const { clock, pace, line, asker } = sending
+  const isAhead = ({ notBeforeMs = 0 }: WakeUp): boolean => notBeforeMs > clock.nowMs() + aheadMs
+  const dueNow = wakeUps.filter((one) => !isAhead(one)).length
+  const isHandful = wakeUps.length <= pace.handful && line.mayHold(wakeUps.length, asker.loop)
+  if (isHandful && line.takeAll(dueNow, asker)) {
     await pace.take(wakeUps.length)
     await queue.send(wakeUps)
     return wakeUps.length
@@ -127,7 +129,7 @@ const aheadMs = 1_000
 async function sendSecond(
   queue: WorkQueue,
   some: readonly WakeUp[],
-  { clock, pace, line, rank, haste, behind }: Sending & { readonly behind: number },
+  { clock, pace, line, asker, haste, behind }: Sending & { readonly behind: number },
 ): Promise<number> {
   await sleepUntil(clock, Math.min(pace.untilMs, secondOf(some[0])))
   let count = 0
@@ -140,21 +142,25 @@ async function sendSecond(
     }
     const isOver = clock.nowMs() >= pace.untilMs
     if (isOver && atMs >= pace.roomUntilMs) break
-    const own = isOver ? takeLast(paid, line, rank) : await line.take(paid, rank)
+    const { count: own, tickets } = isOver ? takeLast(paid, line, asker) : await line.take(paid, asker)
     if (own === 0) break
-    const next = some.slice(count, count + own)
+    const next = some.slice(count, count + own).map((one, i) => withTicket(one, tickets[i]))
     await queue.send(atMs <= clock.nowMs() ? next : next.map((one) => notBefore(one, atMs)))
     count += own
     paid -= own
     const restMs = ((pace.untilMs - clock.nowMs()) * own) / (behind - count + own)
-    if (haste === 'evenly' && count < behind) await clock.sleep(Math.max(0, Math.min(1_000, restMs)))
+    if (haste === 'evenly' && count < behind) await clock.sleep(Math.max(0, Math.min(pace.evenMs(own), restMs)))
   }
   return count
 }
 
 /** What a rate limit has room for behind the end of the tick goes now: nobody waits for room any more. */
-function takeLast(want: number, line: SendLine, rank: Rank): number {
-  return line.isQuick || line.takeAll(want, rank) ? want : 0
+function takeLast(want: number, line: SendLine, asker: Asker): Grant {
+  return { count: line.isQuick(asker.loop) || line.takeAll(want, asker) ? want : 0, tickets: [] }
+}
+
+function withTicket(wakeUp: WakeUp, ticket: string | undefined): WakeUp {
+  return ticket === undefined ? wakeUp : { ...wakeUp, ticket }
 }
 
 /** What is in hand when the tick has to end is held for the rest. */

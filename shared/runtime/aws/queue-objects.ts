@@ -32,7 +32,6 @@ function listQueues(source: AwsQueuesSource): readonly UsedQueue[] {
 
 async function describeQueue({ name, loops }: UsedQueue, { depthOf }: AwsQueuesSource): Promise<ApiObject> {
   const [first = ''] = loops
-  const { waiting } = await depthOf({ name: first })
-  const status = { controllers: [...loops], waiting }
+  const status = { controllers: [...loops], waiting: await depthOf({ name: first }) }
   return computedObject(queueKind, { namespace: '', name }, status)
 }

@@ -8,14 +8,13 @@ import type { WorkQueue } from '../../ports/work-queue.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { queuesUsedOf, queueUrlsOf, sharedConcurrencyOf } from './environment.ts'
 import { createQueuePlans } from './queue-plans.ts'
-import type { QueueDepth } from './send-window.ts'
 import { spreadQueue } from './spread-queue.ts'
 
 /** The queues of the control loops. */
 export interface AwsQueues {
   readonly queueOf: (loop: Named) => WorkQueue
-  /** About how many messages are in a loop's queue, by all loops that share it. */
-  readonly depthOf: (loop: Named) => Promise<QueueDepth>
+  /** About how many messages wait in a loop's queue, of all loops that share it. */
+  readonly depthOf: (loop: Named) => Promise<number>
   readonly capacityOf: (loop: Named) => QueueCapacity
   /** What becomes of a message of a loop that came out of the queue of this ARN. */
   readonly receiveFrom: (loop: Named, arn: string, key: ObjectKey) => Promise<Received>
@@ -37,6 +36,13 @@ export interface Received {
 export interface QueueCapacity {
   readonly queue: string
   readonly concurrency: number
+  /** Over so many queues its objects are spread. Default 1. */
+  readonly queues?: number
+}
+
+/** The last part of its URL. */
+export function queueNameOf({ queue }: Pick<QueueCapacity, 'queue'>): string {
+  return nameIn(queue, '/')
 }
 
 interface QueuedController extends Named {
@@ -94,16 +100,14 @@ export function openAwsQueues(
 
     depthOf: async ({ name }) => {
       const depths = await Promise.all(urlsOf(name).map(askDepth))
-      return depths.reduce((sum, one) => ({ waiting: sum.waiting + one.waiting, taken: sum.taken + one.taken }), {
-        waiting: 0,
-        taken: 0,
-      })
+      return depths.reduce((sum, waiting) => sum + waiting, 0)
     },
 
     capacityOf: ({ name }) => {
-      const [queue = ''] = urlsOf(name)
+      const all = urlsOf(name)
+      const [queue = ''] = all
       const isOwn = queue !== urls.get('system')?.[0]
-      return { queue, concurrency: (isOwn ? users.get(name)?.concurrency : undefined) ?? shared }
+      return { queue, queues: all.length, concurrency: (isOwn ? users.get(name)?.concurrency : undefined) ?? shared }
     },
 
     receiveFrom: async ({ name }, arn, key) => {
@@ -128,8 +132,8 @@ function nameIn(text: string, separator: string): string {
  * One answer for all who ask at the same time: a tick asks for each kind that is swept, and most of those share a
  * queue.
  */
-function oncePerUrl(ask: (url: string) => Promise<QueueDepth>): (url: string) => Promise<QueueDepth> {
-  const asking = new Map<string, Promise<QueueDepth>>()
+function oncePerUrl(ask: (url: string) => Promise<number>): (url: string) => Promise<number> {
+  const asking = new Map<string, Promise<number>>()
   return (url) => {
     const asked = asking.get(url) ?? ask(url).finally(() => asking.delete(url))
     asking.set(url, asked)

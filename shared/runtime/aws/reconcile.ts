@@ -12,10 +12,12 @@ import { keyText } from '../../model/object-key.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Delivery } from '../../ports/work-queue.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
+import { queueNameOf } from './queues.ts'
 import type { QueueServices } from './services.ts'
 import { createArrivals, type TakeArrival, type Taken } from './arrivals.ts'
 import { createBatchQueue } from '../../engine/loops/batch-queue.ts'
 import { lazy } from './lazy.ts'
+import { SlowTurns } from './slow-turns.ts'
 
 /**
  * Runs the keys of one batch side by side, and says which messages are to stay in the queue. A failure of a run is none
@@ -103,18 +105,21 @@ export function createReconcileBatch(services: QueueServices): ReconcileBatch {
 class Batches {
   readonly #services: QueueServices
   readonly #loops: ReadonlyMap<string, ControlLoop>
+  readonly #slow: SlowTurns
   /** A run goes on in this process though its time is over. */
   #mustRetire = false
 
   constructor(services: QueueServices) {
     this.#services = services
     this.#loops = new Map(createControlLoops(services).map((loop) => [loop.name, measure(loop, services)]))
+    this.#slow = new SlowTurns({ ...services, queueNameOf: (name) => queueNameOf(services.capacityOf({ name })) })
   }
 
   async run(all: readonly LoopDelivery[], timeMs: number): Promise<readonly Delivery[]> {
     const over = new AbortController()
     const ended = new AbortController()
     const untilMs = this.#services.clock.nowMs() + Math.max(0, timeMs - reserveMs)
+    this.#slow.begin(untilMs + reserveMs)
     void this.#services.clock
       .sleep(untilMs - this.#services.clock.nowMs(), ended.signal)
       .then(() => over.abort(outOfTime))
@@ -147,7 +152,9 @@ class Batches {
     if (run === undefined) return this.#keepUnknown(name, deliveries)
     const { clock, logger, queueOf } = this.#services
     const queue = createBatchQueue({ queue: queueOf({ name }), clock, logger })
-    const unended = await processBatch(deliveries, { queue, run, logger, concurrency: deliveries.length }, signal)
+    const watched = this.#slow.watch(name, run)
+    const worker = { queue, run: watched, logger, concurrency: deliveries.length }
+    const unended = await processBatch(deliveries, worker, signal)
     await Promise.all(unended.map((turn) => turn.hold(this.#awayMs(turn.receiveCount)).catch(this.#logNotHeld)))
     const failed = new Set(unended.flatMap(({ wakeUps }) => wakeUps))
     const others = deliveries.filter(({ wakeUp }) => !failed.has(wakeUp))

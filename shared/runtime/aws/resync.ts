@@ -13,10 +13,11 @@ import {
   type AwsIntroduction,
 } from '../../engine/wake/aws-introduction.ts'
 import { wholeShare, type Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
-import type { QueueCapacity } from './queues.ts'
+import { queueNameOf } from './queues.ts'
 import { createSendPace, pacedQueue, type PacedQueue, type SendPace, type Sending } from './pacing.ts'
 import { openSendLine, type SendLine } from './send-line.ts'
-import { limitsOf, type KnownQueue, type QueueDepth } from './send-window.ts'
+import { workersOf, type KnownQueue } from './send-window.ts'
+import type { Rank } from '../../ports/in-hand.ts'
 import type { QueueServices } from './services.ts'
 import { saveProgress, type SweepProgress, type SavedProgress } from './tick-progress.ts'
 import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
@@ -36,9 +37,8 @@ export type Tick = () => Promise<void>
 export type TickShare = Share
 
 export interface TickOptions extends QueueServices {
-  /** About how many messages are in a loop's queue. */
-  readonly depthOf: (loop: { readonly name: string }) => Promise<QueueDepth>
-  readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
+  /** About how many messages wait in a loop's queue. */
+  readonly depthOf: (loop: { readonly name: string }) => Promise<number>
   /** Has the queues used that there are now. */
   readonly advanceQueues?: () => Promise<void>
   /** Default: everything. */
@@ -60,8 +60,6 @@ export function createResync(options: FunctionOptions): (share?: Share) => Promi
 const runsPerSecond = 10
 /** Behind the work of so many seconds no more background work is put. */
 const secondsBehindMax = 10
-/** A wheel that was turned last so long ago has fallen behind: a tick was missed, or got through a part only. */
-const behindMs = 150_000
 /** Then the next tick is near. */
 const awakeMs = 45_000
 /** So often the safety net is looked at. */
@@ -137,7 +135,6 @@ class Ticker {
     const way = await this.#wayTo(controller, time)
     if (way.line.waiting >= secondsBehindMax * runsPerSecond * concurrency) return begun
     const turn = turnOf(begun, controller, time.nowMs)
-    if (controller.everyMs === minuteMs && time.nowMs - turn.turnedMs > behindMs) way.line.noteBehind()
     if (controller.everyMs > minuteMs) {
       const { within: _, ...others } = begun
       return { ...others, ...(await this.#turnWheel(turn, controller, way)) }
@@ -154,8 +151,8 @@ class Ticker {
 
   /** Loops may share a queue: then they share its pace and its line. */
   #wayTo(controller: Swept, { nowMs, ways, known }: TickTime): Promise<Way> {
-    const { depthOf, capacityOf, clock } = this.#options
-    const { queue, concurrency } = capacityOf(controller)
+    const { depthOf, capacityOf, clock, inHand, random } = this.#options
+    const { queue, concurrency, queues = 1 } = capacityOf(controller)
     const opened = ways.get(queue)
     if (opened !== undefined) return opened
     const untilMs = nowMs + awakeMs
@@ -163,9 +160,12 @@ class Ticker {
     const opening = openSendLine({
       clock,
       untilMs,
-      limits: limitsOf(concurrency, this.#share),
-      known: known.get(lastPartOf(queue)),
-      look: () => depthOf(controller),
+      queue: queueNameOf({ queue }),
+      limits: { ...workersOf(Math.ceil(concurrency / queues)), share: this.#share },
+      known: known.get(queueNameOf({ queue })),
+      depth: () => depthOf(controller),
+      inHand,
+      newId: () => random.uuid().slice(0, 8),
     })
     const way = opening.then((line) => ({ line, pace }))
     ways.set(queue, way)
@@ -182,7 +182,7 @@ class Ticker {
     const fromMs = Math.max(Math.min(handMs, nowMs) - 2 * netEveryMs, nowMs - netReachMs)
     const lost = await this.#options.listNetted(controller.kind, fromMs, nowMs)
     const timers = lost.slice(0, way.pace.grant(lost.length))
-    const sender = this.#senderOf(way, { rank: 'timer', haste: 'soon' })
+    const sender = this.#senderOf(way, controller, 'timer')
     await wakeDue(sender, controller, { timers, nowMs })
     // Those that were run are not in it any more when the next tick looks.
     return timers.length < lost.length || sender.unsent > 0 ? handMs : nowMs
@@ -191,7 +191,7 @@ class Ticker {
   /** All that are due, or those that there is room for. The others are due still when the next tick comes. */
   async #wakeTimers(first: DuePage, controller: Swept, { nowMs, ...way }: TickTime & Way): Promise<void> {
     let page = first
-    const sender = this.#senderOf(way, { rank: 'timer', haste: 'soon' })
+    const sender = this.#senderOf(way, controller, 'timer')
     for (;;) {
       const timers = page.timers.slice(0, way.pace.grant(page.timers.length))
       await wakeDue(sender, controller, { timers, nowMs })
@@ -204,15 +204,14 @@ class Ticker {
     const place = await this.#turnWheel(turn, controller, way)
     const { turnedMs: _, within: __, ...introduced } = begun
     if (this.#share.index > 0) return { ...introduced, ...place }
-    const sender = this.#senderOf(way, { rank: 'sweep', haste: 'soon' })
+    const sender = this.#senderOf(way, controller, 'sweep')
     const { left: keysMax, untilMs } = way.pace
     const room = { queueOf: sender.queueOf, keysMax, untilMs, unsent: () => sender.unsent }
     return { ...place, ...(await this.#introduction.advance(controller, introduced, room)) }
   }
 
   #turnWheel(turn: WheelTurn, controller: Swept, way: Way): ReturnType<typeof turnWheel> {
-    const sender = (isLast: boolean): Sender =>
-      this.#senderOf(way, { rank: 'sweep', haste: isLast ? 'evenly' : 'soon' })
+    const sender = (isLast: boolean): Sender => this.#senderOf(way, controller, 'sweep', isLast ? 'evenly' : 'soon')
     return turnWheel(turn, controller, { index: this.#options.index, pace: way.pace, sender })
   }
 
@@ -230,11 +229,11 @@ class Ticker {
     return createSendPace({ clock, perSecond, untilMs, roomUntilMs: untilMs - awakeMs + minuteMs, within })
   }
 
-  #senderOf(way: Way, how: Pick<Sending, 'rank' | 'haste'>): Sender {
+  #senderOf(way: Way, { name: loop }: Swept, rank: Rank, haste: Sending['haste'] = 'soon'): Sender {
     const { queueOf, clock } = this.#options
     let last: PacedQueue | undefined
     return {
-      queueOf: (loop) => (last = pacedQueue(queueOf(loop), { clock, ...way, ...how })),
+      queueOf: (one) => (last = pacedQueue(queueOf(one), { clock, ...way, asker: { rank, loop }, haste })),
       get unsent() {
         return last?.unsent ?? 0
       },
@@ -294,7 +293,7 @@ interface Begun {
 /** What is to be remembered of the queues that there are. */
 async function knownOf({ ways, known }: TickTime): Promise<readonly (readonly [string, KnownQueue])[]> {
   const all = [...ways].map(async ([queue, way]) => {
-    const name = lastPartOf(queue)
+    const name = queueNameOf({ queue })
     const [opened] = await Promise.allSettled([way])
     const seen = (opened.status === 'fulfilled' ? opened.value.line.known() : undefined) ?? known.get(name)
     return seen === undefined ? [] : [[name, seen] as const]
@@ -304,9 +303,4 @@ async function knownOf({ ways, known }: TickTime): Promise<readonly (readonly [s
 
 function nameOf({ name, kind: { group, kind } }: SweptController): string {
   return `${name} ${kind}.${group}`
-}
-
-/** The name of a queue is the last part of its URL. */
-function lastPartOf(queue: string): string {
-  return queue.slice(queue.lastIndexOf('/') + 1)
 }

@@ -6,6 +6,7 @@ import type { Rate } from '../../model/reservations.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { InHand } from '../../ports/in-hand.ts'
 import type { ListNetted } from '../../ports/netted.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -24,6 +25,7 @@ import type { Allowances } from '../../ports/allowances.ts'
 import type { AwsBoundary, AwsTraces } from './boundary.ts'
 import { withWriteSpans } from '../spans.ts'
 import type { FlushedHistory } from './kept-runs.ts'
+import type { QueueCapacity } from './queues.ts'
 import { withSafetyNet } from '../../engine/wake/safety-net.ts'
 
 /** What the table gives. */
@@ -34,6 +36,7 @@ export interface TablePorts {
   readonly reserve: Reserve
   readonly allowances?: Allowances
   readonly listNetted: ListNetted
+  readonly inHand: InHand
   readonly history?: FlushedHistory
   checkpoint(name: string): Checkpoint
 }
@@ -89,6 +92,7 @@ export interface AwsServicesOptions {
 /** With the queues, for those who send wake-ups or hold them. */
 export interface QueueServices extends AwsServices {
   readonly queueOf: (loop: { readonly name: string }) => WorkQueue
+  readonly capacityOf: (loop: { readonly name: string }) => QueueCapacity
 }
 
 export function createAwsServices(options: AwsServicesOptions): AwsServices {

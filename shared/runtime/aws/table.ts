@@ -2,6 +2,7 @@ import { createDynamodbAllowances } from '../../adapters/aws/dynamodb/dynamodb-a
 import { createDynamodbChangeFeed } from '../../adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import { createDynamodbClient } from '../../adapters/aws/dynamodb/dynamodb-client.ts'
+import { createDynamodbInHand } from '../../adapters/aws/dynamodb/dynamodb-in-hand.ts'
 import { createDynamodbIndex } from '../../adapters/aws/dynamodb/dynamodb-index.ts'
 import { wholeShare, type Share } from '../../adapters/aws/dynamodb/dynamodb-keys.ts'
 import { createDynamodbNetted } from '../../adapters/aws/dynamodb/dynamodb-netted.ts'
@@ -37,6 +38,7 @@ export function openAwsTable(
     index: createDynamodbIndex({ ...options, share }),
     feed: createDynamodbChangeFeed(options),
     listNetted: createDynamodbNetted({ ...options, share }),
+    inHand: createDynamodbInHand(options),
     reserve: createDynamodbReservations(options),
     allowances: createDynamodbAllowances(options),
     checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),

@@ -60,23 +60,21 @@ export function saveProgress({ index }: Share, checkpoint: (name: string) => Che
   }
 }
 
-/** The first one finds out how long turns take; another one knows better if it has seen since that they are quick. */
+/** Of each loop, what was seen last. */
 function knownBy(own: Loaded['queues'] = new Map(), first: Loaded['queues'] = new Map()): Loaded['queues'] {
-  const better = [...first].filter(([name, { turnMs, provenMs }]) => {
-    const known = own.get(name) ?? { turnMs: 0, provenMs: 0 }
-    return provenMs > known.provenMs || (known.provenMs === 0 && turnMs > known.turnMs)
+  const merged = [...first].map(([name, { loops }]) => {
+    const { stuck = 0, loops: seen = {} } = own.get(name) ?? {}
+    const later = Object.entries(loops).filter(([loop, { seenMs }]) => seenMs > (seen[loop]?.seenMs ?? 0))
+    return [name, { stuck, loops: { ...seen, ...Object.fromEntries(later) } }] as const
   })
-  const merged = better.map(
-    ([name, { size, turnMs, provenMs }]) => [name, { ...own.get(name), size, turnMs, provenMs }] as const,
-  )
   return new Map([...own, ...merged])
 }
 
 /** A share that is further behind the first one was not there. */
 const shareLagMs = 15 * 60_000
 
-/** Earlier versions skip names that are none of their loops. */
-const queuePrefix = 'queue '
+/** Earlier versions skip names that are none of their loops; `queue ` was what one of them knew. */
+const queuePrefix = 'line '
 
 /** Most loops stand where others do: each place is said once, so that the text stays within one unit of a write. */
 function textOf({ progress, queues }: Ticked): string {

@@ -16,7 +16,6 @@ import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runti
 import { completeIntroduction } from '../../../shared/engine/wake/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
 import type { QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
-import type { QueueDepth } from '../../../shared/runtime/aws/send-window.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
@@ -288,14 +287,13 @@ interface ServicesOptions extends PlaneOptions {
 
 function createServices(life: Life, options: ServicesOptions): Services {
   const services = awsServices(life, options)
-  const depthOf = async ({ name }: { readonly name: string }): Promise<QueueDepth> => options.queueNamed(name).counts()
-  const capacityOf = ({ name: queue }: { readonly name: string }): QueueCapacity => ({ queue, concurrency: 10 })
+  const depthOf = async ({ name }: { readonly name: string }): Promise<number> => options.queueNamed(name).waiting()
   const deadLetters = once(() => createDeadLetters(services))
   return {
     ...services,
     reconcile: lazily(() => createReconcileBatch(services)),
     relay: lazily(() => createRelayBatch({ ...services, publish: async () => {} })),
-    tick: lazily(() => createTick({ ...services, depthOf, capacityOf })),
+    tick: lazily(() => createTick({ ...services, depthOf })),
     bury: async (loop, wakeUp) => {
       await deadLetters()({ loop, wakeUp })
       return true
@@ -351,6 +349,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
         ...referenceIndex(see(table.references, 'references', 'add', 'forget', 'record'), life.clock),
       },
       listNetted: see({ listNetted: table.listNetted }, 'netted').listNetted,
+      inHand: see(table.inHand, 'in-hand', 'note', 'strike'),
       feed: options.feed?.feedOf(life) ?? unwatched,
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
@@ -363,7 +362,8 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     logger: silent,
     telemetry: unheard,
   })
-  return { ...services, queueOf }
+  const capacityOf = ({ name: queue }: { readonly name: string }): QueueCapacity => ({ queue, concurrency: 10 })
+  return { ...services, queueOf, capacityOf }
 }
 
 /**

@@ -1,7 +1,6 @@
 import { keyText } from '../../../shared/model/object-key.ts'
 import type { LoopDelivery } from '../../../shared/adapters/aws/sqs/sqs-message.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
-import type { QueueDepth } from '../../../shared/runtime/aws/send-window.ts'
 import type { Climate } from '../climate.ts'
 import { below, type World } from '../world.ts'
 
@@ -19,8 +18,8 @@ export interface SimQueue {
   /** Resolves when a message could be received. */
   ready(): Promise<void>
   depth(): number
-  /** As SQS tells them. */
-  counts(): QueueDepth
+  /** How many wait, as SQS tells it. */
+  waiting(): number
   /** It is deleted, with all that is in it. */
   purge(): void
 }
@@ -202,11 +201,7 @@ export function createSimQueue({ world, name, visibilityMs, climate, onDead }: S
       }
     },
     depth: () => depthOf(groups),
-    counts: () => {
-      const all = [...groups.values()].flat()
-      const taken = all.filter(({ visibleAtMs }) => visibleAtMs > world.nowMs()).length
-      return { waiting: all.length - taken, taken }
-    },
+    waiting: () => [...groups.values()].flat().filter(({ visibleAtMs }) => visibleAtMs <= world.nowMs()).length,
     purge: () => {
       groups.clear()
       byHandle.clear()

@@ -7,10 +7,12 @@ import { dueAtMs, nettedMs } from '../../../shared/model/engine-state.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { wheelSlot } from '../../../shared/model/wheel.ts'
 import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
+import type { InHand } from '../../../shared/ports/in-hand.ts'
 import type { KindName, ObjectIndex } from '../../../shared/ports/object-index.ts'
 import type { ListNetted } from '../../../shared/ports/netted.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import type { Reserve } from '../../../shared/ports/reservations.ts'
+import { createInHand } from '../../support/in-hand.ts'
 import type { Climate } from '../climate.ts'
 import type { Life } from '../life.ts'
 import type { SeenTable, TableWrite } from '../plane.ts'
@@ -32,6 +34,7 @@ export interface SimTable extends SeenTable {
   readonly references: SimReferences
   readonly stream: SimStream
   checkpoint(name: string): Checkpoint
+  readonly inHand: InHand
   /** Reservations as one process makes them: what has passed is so by its clock. */
   reserveBy(life: Life): Reserve
   /** Puts an object there that has been there for long: nobody is told. */
@@ -126,6 +129,7 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
     listNetted: lagging.listNetted,
     references: lagging.references,
     stream,
+    inHand: createInHand(world),
     checkpoint: (name) => ({
       load: async () => checkpoints.get(name),
       save: async (value) => void checkpoints.set(name, value),

@@ -8,20 +8,13 @@ export function createSqsClient(config: SQSClientConfig = {}): SQSClient {
 }
 
 const waiting = 'ApproximateNumberOfMessages'
-const taken = 'ApproximateNumberOfMessagesNotVisible'
 
-/**
- * About how many messages of a queue wait to be received, and how many were received and are not deleted. Throws
- * THROTTLED, UNAVAILABLE.
- */
-export async function queueDepth(
-  client: SQSClient,
-  queueUrl: string,
-): Promise<{ readonly waiting: number; readonly taken: number }> {
-  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [waiting, taken] })
+/** About how many messages of a queue wait to be received. Throws THROTTLED, UNAVAILABLE. */
+export async function queueDepth(client: SQSClient, queueUrl: string): Promise<number> {
+  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [waiting] })
   try {
     const { Attributes = {} } = await client.send(command)
-    return { waiting: Number(Attributes[waiting] ?? 0), taken: Number(Attributes[taken] ?? 0) }
+    return Number(Attributes[waiting] ?? 0)
   } catch (error) {
     throw serviceFailure(error, 'learn how long a queue is')
   }

@@ -121,6 +121,7 @@ interface Fields {
   readonly resourceVersion?: string
   readonly notBeforeMs?: number
   readonly timerAtMs?: number
+  readonly ticket?: string
 }
 
 function fieldsOf(body: string): Fields {
@@ -141,19 +142,20 @@ function parseBody(body: string): JsonObject | undefined {
 
 /** Not what a later version adds, so that messages outlive a deployment in both directions. */
 function isFields(value: JsonObject): boolean {
-  const texts = [value['loop'], value['key'], value['dedupId'], value['reason'], value['resourceVersion'] ?? '']
+  const { loop, key, dedupId, reason, resourceVersion = '', ticket = '' } = value
+  const texts = [loop, key, dedupId, reason, resourceVersion, ticket]
   const times = [value['notBeforeMs'] ?? 0, value['timerAtMs'] ?? 0]
   return (
     texts.every((text) => typeof text === 'string') &&
     times.every((time) => typeof time === 'number') &&
     ['change', 'resync', 'timer'].includes(String(value['origin'])) &&
     ['urgent', 'background'].includes(String(value['lane'])) &&
-    String(value['key']).split('/').length === 4
+    String(key).split('/').length === 4
   )
 }
 
 function wakeUpOf({ key, origin, dedupId, lane, reason, ...fields }: Omit<Fields, 'loop'>): WakeUp {
-  const { resourceVersion, notBeforeMs, timerAtMs } = fields
+  const { resourceVersion, notBeforeMs, timerAtMs, ticket } = fields
   return {
     key: parseKeyText(key),
     origin,
@@ -163,5 +165,6 @@ function wakeUpOf({ key, origin, dedupId, lane, reason, ...fields }: Omit<Fields
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
     ...(timerAtMs === undefined ? {} : { timerAtMs }),
+    ...(ticket === undefined ? {} : { ticket }),
   }
 }

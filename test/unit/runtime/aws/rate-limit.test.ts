@@ -12,6 +12,7 @@ import { createAwsServices, type AwsServices } from '../../../../shared/runtime/
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { Widget, widgets, type RunRecord, type WidgetObject } from '../../../acceptance/support/widgets.ts'
+import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -59,6 +60,7 @@ beforeEach(async () => {
       store: { ...opened.store, replace },
       reserve,
       listNetted: async () => [],
+      inHand: createInHand(clock),
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers: [widgets(runs, run, { rateLimit: { controller: { perSecond: 1, burst: 2 } } })],
@@ -67,7 +69,11 @@ beforeEach(async () => {
     telemetry: createPrometheusTelemetry(),
   })
   await installBasics(services)
-  batch = createReconcileBatch({ ...services, queueOf: () => queue })
+  batch = createReconcileBatch({
+    ...services,
+    queueOf: () => queue,
+    capacityOf: () => ({ queue: 'system', concurrency: 10 }),
+  })
 })
 afterEach(() => opened.close())
 

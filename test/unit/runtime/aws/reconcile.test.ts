@@ -10,6 +10,7 @@ import { createAwsServices, type AwsServices } from '../../../../shared/runtime/
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { Widget, widgets, type RunRecord } from '../../../acceptance/support/widgets.ts'
+import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -44,6 +45,7 @@ async function open(...controllers: readonly Controller[]): Promise<ReconcileBat
       store: { ...opened.store, get },
       reserve: async () => [],
       listNetted: async () => [],
+      inHand: createInHand(clock),
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers,
@@ -52,7 +54,11 @@ async function open(...controllers: readonly Controller[]): Promise<ReconcileBat
     telemetry: createPrometheusTelemetry(),
   })
   await installBasics(services)
-  return createReconcileBatch({ ...services, queueOf: () => queue })
+  return createReconcileBatch({
+    ...services,
+    queueOf: () => queue,
+    capacityOf: () => ({ queue: 'system', concurrency: 10 }),
+  })
 }
 
 const note = (call: string) => async (deliveries: readonly Delivery[], ms?: number) =>

@@ -4,12 +4,15 @@ import { createPrometheusTelemetry } from '../../../../shared/adapters/local/pro
 import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Checkpoint } from '../../../../shared/ports/checkpoint.ts'
+import type { InHand } from '../../../../shared/ports/in-hand.ts'
 import type { DueTimer, ObjectIndex } from '../../../../shared/ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../../../../shared/ports/work-queue.ts'
+import { workersOf } from '../../../../shared/runtime/aws/send-window.ts'
 import { createTick, type Tick, type TickShare } from '../../../../shared/runtime/aws/resync.ts'
 import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
+import { createInHand } from '../../../support/in-hand.ts'
 import { createQueueModel, type QueueModel } from '../../../support/queue-model.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
@@ -33,6 +36,7 @@ let looks: { readonly kind: string; readonly from: number; readonly to: number }
 /** How many messages wait in the queue that all share, where it is none that is played. */
 let depth: number
 let queue: QueueModel | undefined
+let inHand: InHand
 let saved: string | undefined
 let savedByShare: Map<string, string>
 let failing: string | undefined
@@ -48,6 +52,7 @@ beforeEach(() => {
   looks = []
   depth = 0
   queue = undefined
+  inHand = createInHand(clock)
   warnings = []
   saved = undefined
   savedByShare = new Map()
@@ -75,6 +80,7 @@ function process(
       reserve: async () => [],
       listNetted: async (kind, fromMs, toMs) =>
         kind.kind === 'Widget' ? netted.filter(({ dueAtMs }) => dueAtMs >= fromMs && dueAtMs < toMs) : [],
+      inHand,
       checkpoint,
     },
     controllers,
@@ -85,7 +91,7 @@ function process(
   const tick = createTick({
     ...services,
     queueOf: ({ name }) => queueOf(name),
-    depthOf: async () => queue?.look() ?? { waiting: depth, taken: 0 },
+    depthOf: async () => queue?.depth() ?? depth,
     capacityOf: () => ({ queue: 'system', concurrency }),
     ...(share && { share }),
   })
@@ -95,7 +101,14 @@ function process(
 /** As if ticks had seen for long that turns are quick. */
 function knowQuick(): void {
   const places = JSON.parse(saved ?? '[]') as unknown[]
-  saved = JSON.stringify([...places, [{ size: 60, turnMs: 100, provenMs: clock.nowMs() }, ['queue system']]])
+  const loops = { widget: { quick: 1_000, seenMs: clock.nowMs() } }
+  saved = JSON.stringify([...places, [{ stuck: 0, loops }, ['line system']]])
+}
+
+/** As many as ten at once have it. */
+function modelOf(turnMs: (of: 'sweep' | 'timer' | 'user') => number): QueueModel {
+  const random = createSeededRandom(1)
+  return createQueueModel({ clock, random, inHand, queue: 'system', loop: 'widget', ...workersOf(10), turnMs })
 }
 
 /** A tick may stay awake: then time passes, as much as it needs. */
@@ -138,7 +151,9 @@ function shareOf(index: ObjectIndex, { index: own, of }: TickShare): ObjectIndex
 function queueOf(loop: string): WorkQueue {
   const send = async (wakeUps: readonly WakeUp[]): Promise<void> => {
     sent.push(...wakeUps.map((wakeUp) => ({ loop, wakeUp, atMs: clock.nowMs() })))
-    queue?.send(wakeUps.length, wakeUps[0]?.origin === 'timer' ? 'timer' : 'sweep')
+    const tickets = wakeUps.flatMap(({ ticket }) => ticket ?? [])
+    if (queue === undefined) await inHand.strike('system', tickets, [])
+    else queue.send(wakeUps.length, wakeUps[0]?.origin === 'timer' ? 'timer' : 'sweep', tickets)
   }
   return { send, receive: async () => [], settle: async () => {}, hold: async () => {}, wake: async () => {} }
 }
@@ -251,7 +266,7 @@ describe('many', () => {
   }
 
   it('resyncs of 100,000 objects an hour are spread, so that a change waits less than a second behind them', async () => {
-    queue = createQueueModel({ clock, invocations: 2, batchSize: 5, turnMs: () => 100 })
+    queue = modelOf(() => 100)
     await process([widgets([], () => done(), { resync: '60s' })])()
     // What a minute has of them.
     await createWidgets(1_667)
@@ -267,7 +282,7 @@ describe('many', () => {
   })
 
   it('the ticks of several shares together send as one does, and leave nothing out', async () => {
-    queue = createQueueModel({ clock, invocations: 2, batchSize: 5, turnMs: () => 50 })
+    queue = modelOf(() => 50)
     const shares = Array.from({ length: 4 }, (_, index) => ({ index, of: 4 }))
     const controllers = [widgets([], () => done(), { resync: '60s' })]
     const ticks = shares.map((share) => process(controllers, share))
@@ -364,7 +379,7 @@ describe('slow turns', () => {
 
   /** Ticks of so many minutes, while somebody changes something every nine seconds. */
   async function tickFor(minutes: number, turnMs: number, controllers: readonly Controller[]): Promise<void> {
-    const played = createQueueModel({ clock, invocations: 2, batchSize: 5, turnMs: () => turnMs })
+    const played = modelOf((of) => (of === 'user' ? 50 : turnMs))
     queue = played
     let isOver = false
     const change = async (): Promise<void> => {

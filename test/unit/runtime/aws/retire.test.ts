@@ -9,6 +9,7 @@ import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
+import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -48,6 +49,7 @@ it('a function that goes on after its time ends the process ahead of the answer,
       ...opened,
       reserve: async () => [],
       listNetted: async () => [],
+      inHand: createInHand(clock),
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
     controllers: [hangs],
@@ -60,7 +62,11 @@ it('a function that goes on after its time ends the process ahead of the answer,
   for (const name of ['hangs', 'quick'])
     await services.resources.create(kind, { metadata: { name, namespace: 'default' }, spec: {} }, { manager: 't' })
 
-  const batch = createReconcileBatch({ ...services, queueOf: () => queue })
+  const batch = createReconcileBatch({
+    ...services,
+    queueOf: () => queue,
+    capacityOf: () => ({ queue: 'system', concurrency: 10 }),
+  })
   const deliveries = ['hangs', 'quick'].map((name) => ({ loop: hangs.name, delivery: delivery(name) }))
   const kept = batch(deliveries, 60_000).finally(() => happened.push('answered'))
   await clock.advance(60_000)

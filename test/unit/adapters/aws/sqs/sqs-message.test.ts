@@ -36,6 +36,7 @@ const anyWakeUp = fc.record(
     resourceVersion: fc.nat().map(String),
     notBeforeMs: fc.nat(),
     timerAtMs: fc.nat(),
+    ticket: fc.stringMatching(/^[0-9a-f]{8}$/),
   },
   { requiredKeys: ['key', 'origin', 'dedupId', 'lane', 'reason'] },
 )
