@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
-import type { Asker, Grant, SendLine } from './send-line.ts'
+import type { LineAsker, Allotment, SendLine } from './send-line.ts'
 
 /**
  * How fast background work may get into a queue at most: as fast as it can be run where turns are quick, or as the
@@ -77,7 +77,7 @@ export interface Sending {
   readonly clock: Clock
   readonly pace: SendPace
   readonly line: SendLine
-  readonly asker: Asker
+  readonly asker: LineAsker
   /** `evenly`: over what is left of the tick; what nobody waits for disturbs least so. */
   readonly haste: 'soon' | 'evenly'
 }
@@ -155,7 +155,7 @@ async function sendSecond(
 }
 
 /** What a rate limit has room for behind the end of the tick goes now: nobody waits for room any more. */
-function takeLast(want: number, line: SendLine, asker: Asker): Grant {
+function takeLast(want: number, line: SendLine, asker: LineAsker): Allotment {
   return { count: line.isQuick(asker.loop) || line.takeAll(want, asker) ? want : 0, tickets: [] }
 }
 

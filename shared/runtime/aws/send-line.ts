@@ -17,9 +17,9 @@ export interface SendLine {
   /** How many were waiting when the tick began. */
   readonly waiting: number
   /** As many of these as there is room for, at least one, as soon as there is; none when the tick has to be over. */
-  take(want: number, asker: Asker): Promise<Grant>
+  take(want: number, asker: LineAsker): Promise<Allotment>
   /** Whether there is room for all of these at once; then they are taken. */
-  takeAll(want: number, asker: Asker): boolean
+  takeAll(want: number, asker: LineAsker): boolean
   /** Whether as many as there are may be sent ahead, to be held until they are due. */
   mayHold(want: number, loop: string): boolean
   /** Turns of the loop are known to be quick. */
@@ -28,12 +28,12 @@ export interface SendLine {
   known(): KnownQueue | undefined
 }
 
-export interface Asker {
+export interface LineAsker {
   readonly rank: Rank
   readonly loop: string
 }
 
-export interface Grant {
+export interface Allotment {
   readonly count: number
   /** One for each, or none at all. */
   readonly tickets: readonly string[]
@@ -58,7 +58,7 @@ const busyMsMax = 1_000
 /** What is in hand is looked at so often while turns are quick. */
 const boardMs = 1_000
 /** While turns are slow, so often at the most and at the least. */
-const ticketMsMin = 250
+const ticketMsMin = 100
 const ticketMsMax = 1_000
 /** A ticket is on the board for so long until its turn begins. */
 const notBegunMs = 20_000
@@ -68,7 +68,7 @@ const heldUpMs = 2_000
 const slowMsMax = 10 * 60_000
 /** So many times what runs at once may be held where turns are quick. */
 const heldMax = 5
-const none: Grant = { count: 0, tickets: [] }
+const none: Allotment = { count: 0, tickets: [] }
 
 export async function openSendLine(options: SendLineOptions): Promise<SendLine> {
   return new Line(options, await options.depth())
@@ -127,7 +127,7 @@ class Line implements SendLine {
     return want <= invocations * batchSize * (this.#isSlow(loop) ? 1 : heldMax)
   }
 
-  takeAll(want: number, { rank, loop }: Asker): boolean {
+  takeAll(want: number, { rank, loop }: LineAsker): boolean {
     if (want === 0) return true
     const isNext = rank === 'timer' || (this.isQuick(loop) && this.#asking.timer + this.#asking.sweep === 0)
     if (!isNext || want > this.#burstLeft()) return false
@@ -135,7 +135,7 @@ class Line implements SendLine {
     return true
   }
 
-  async take(want: number, asker: Asker): Promise<Grant> {
+  async take(want: number, asker: LineAsker): Promise<Allotment> {
     const { clock, untilMs } = this.#options
     this.#asking[asker.rank]++
     try {
@@ -156,21 +156,21 @@ class Line implements SendLine {
   }
 
   /** In the order of asking. What cannot be asked or noted now may be in a while. */
-  #oneByOne(grant: () => Promise<Grant>): Promise<Grant> {
+  #oneByOne(grant: () => Promise<Allotment>): Promise<Allotment> {
     const granted = this.#granted.then(grant).catch(() => none)
     this.#granted = granted
     return granted
   }
 
-  #grant(want: number, asker: Asker): Promise<Grant> {
+  #grant(want: number, asker: LineAsker): Promise<Allotment> {
     return this.#needsTickets(asker) ? this.#grantTickets(want, asker) : this.#grantBurst(want, asker)
   }
 
-  #needsTickets({ rank, loop }: Asker): boolean {
+  #needsTickets({ rank, loop }: LineAsker): boolean {
     return rank === 'sweep' && !this.isQuick(loop)
   }
 
-  async #grantTickets(want: number, asker: Asker): Promise<Grant> {
+  async #grantTickets(want: number, asker: LineAsker): Promise<Allotment> {
     const { inHand, queue, limits, newId } = this.#options
     const { rank, loop } = asker
     await this.#look()
@@ -205,7 +205,7 @@ class Line implements SendLine {
     return begun + unbegun.length - heldUp
   }
 
-  async #grantBurst(want: number, asker: Asker): Promise<Grant> {
+  async #grantBurst(want: number, asker: LineAsker): Promise<Allotment> {
     const { rank, loop } = asker
     if (this.#nowMs() - this.#board.atMs >= (this.#isSlow(loop) ? lookMs : boardMs)) await this.#look()
     if (this.#needsTickets(asker)) return none
@@ -242,7 +242,7 @@ class Line implements SendLine {
     this.#depth = { ...this.#depth, againMs: this.#nowMs() + this.#busyMs }
   }
 
-  #noteSent(count: number, { rank, loop }: Pick<Asker, 'rank' | 'loop'>): void {
+  #noteSent(count: number, { rank, loop }: Pick<LineAsker, 'rank' | 'loop'>): void {
     this.#hasSent = true
     this.#burstLoops.add(loop)
     this.#busyMs = 0
@@ -279,10 +279,10 @@ class Line implements SendLine {
     return ended
   }
 
-  #pauseMs(asker: Asker): number {
+  #pauseMs(asker: LineAsker): number {
     if (!this.#needsTickets(asker)) return Math.max(lookMs / 2, this.#depth.againMs - this.#nowMs())
     const { sentMs = 0 } = this.#tickets.at(-1) ?? {}
-    return Math.min(ticketMsMax, Math.max(ticketMsMin, sentMs === 0 ? 0 : (this.#nowMs() - sentMs) / 8))
+    return Math.min(ticketMsMax, Math.max(ticketMsMin, sentMs === 0 ? 0 : (this.#nowMs() - sentMs) / 16))
   }
 
   #isSlow(loop: string): boolean {

@@ -412,7 +412,7 @@ describe('slow turns', () => {
     await process(resyncOf('10m'))()
     await createWidgets(200)
     // A slot has more than a tick sends: the place is within it.
-    await tickFor(10, 2_000, resyncOf('10m'))
+    await tickFor(9, 2_000, resyncOf('10m'))
     const names = sentNames()
     expect(names.length).toBeGreaterThan(80)
     expect(new Set(names).size).toBe(names.length)

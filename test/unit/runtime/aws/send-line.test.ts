@@ -158,8 +158,8 @@ async function passUntil(clock: VirtualClock, isOver: () => boolean): Promise<vo
 describe('a sweep that never ends', () => {
   it.each([
     // Ten at once, as by default: two invocations of five. What is swept is said for the last minute.
-    { concurrency: 10, turnMs: 10, waitMs: 300, least: 2_500 },
-    { concurrency: 10, turnMs: 100, waitMs: 300, least: 2_500 },
+    { concurrency: 10, turnMs: 10, waitMs: 300, least: 2_400 },
+    { concurrency: 10, turnMs: 100, waitMs: 300, least: 2_400 },
     { concurrency: 10, turnMs: 300, waitMs: 800, least: 600 },
     { concurrency: 10, turnMs: 1_000, waitMs: 100, least: 40 },
     { concurrency: 10, turnMs: 5_000, waitMs: 100, least: 8 },
@@ -243,7 +243,7 @@ describe('a sweep that never ends', () => {
     expect(quick.notes).toBeLessThanOrEqual(300)
     const slow = await play({ concurrency: 10, turnsMs: [20_000] })
     expect(slow.depths).toBe(ticks)
-    expect(slow.looks / ticks).toBeLessThan(90)
+    expect(slow.looks / ticks).toBeLessThan(150)
   })
 })
 
