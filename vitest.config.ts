@@ -28,6 +28,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    setupFiles: ['test/support/draws.ts'],
     restoreMocks: true,
     unstubGlobals: true,
     projects: [

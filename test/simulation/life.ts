@@ -139,15 +139,16 @@ export interface CallOptions {
  * the way.
  */
 export async function call<Result>(
-  { world, random, climate, isCalm, isLocal }: Network,
+  network: Network,
   life: Life,
   { name, isWrite = false, refusal }: CallOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const { latencyMsMax, throttle, unknown, crash, pause, pauseMsMax } = climate()
+  const { world, random, isCalm, isLocal } = network
+  const { latencyMsMax, throttle, unknown, crash, pause, pauseMsMax } = network.climate()
   await life.pass(Math.floor(random.next() * latencyMsMax))
-  if (pause > 0 && random.next() < pause) await standStill()
-  if (crash > 0 && random.next() < crash) return die(`before ${name}`)
+  if (pause > 0 && random.next() < pause) await standStill(network, life, pauseMsMax)
+  if (crash > 0 && random.next() < crash) return die(network, life, `before ${name}`)
   if ((throttle > 0 && random.next() < throttle) || refusal?.() === true) {
     world.fault('throttle')
     throw isLocal === true
@@ -155,30 +156,34 @@ export async function call<Result>(
       : new OperatingError('THROTTLED', `${name} was throttled`)
   }
   const isUnknown = isWrite && unknown > 0 && random.next() < unknown
-  const result = isUnknown ? await loseAnswer() : await work()
-  if (crash > 0 && random.next() < crash) return die(`after ${name}`)
+  const result = isUnknown ? await loseAnswer(network, name, work) : await work()
+  if (crash > 0 && random.next() < crash) return die(network, life, `after ${name}`)
   if (!isCalm()) await life.pass(Math.floor(random.next() * latencyMsMax))
   return result
+}
 
-  async function standStill(): Promise<void> {
-    world.fault('pause')
-    await life.pass(Math.floor(1_000 + random.next() * pauseMsMax))
-  }
+async function standStill({ world, random }: Network, life: Life, msMax: number): Promise<void> {
+  world.fault('pause')
+  await life.pass(Math.floor(1_000 + random.next() * msMax))
+}
 
-  /** Done, not done, or done in a while: the caller cannot tell. */
-  async function loseAnswer(): Promise<never> {
-    const fate = random.next() * (isLocal === true ? 0.8 : 1)
-    world.fault(fate < 0.4 ? 'answer lost' : fate < 0.8 ? 'request lost' : 'request late')
-    if (fate < 0.4) await work()
-    if (fate >= 0.8) world.after(random.next() * 5_000, () => void work().catch(() => {}))
-    throw new OperatingError('WRITE_UNKNOWN', `the answer of ${name} was lost`)
-  }
+/** Done, not done, or done in a while: the caller cannot tell. */
+async function loseAnswer(
+  { world, random, isLocal }: Network,
+  name: string,
+  work: () => Promise<unknown>,
+): Promise<never> {
+  const fate = random.next() * (isLocal === true ? 0.8 : 1)
+  world.fault(fate < 0.4 ? 'answer lost' : fate < 0.8 ? 'request lost' : 'request late')
+  if (fate < 0.4) await work()
+  if (fate >= 0.8) world.after(random.next() * 5_000, () => void work().catch(() => {}))
+  throw new OperatingError('WRITE_UNKNOWN', `the answer of ${name} was lost`)
+}
 
-  function die(where: string): Promise<never> {
-    world.fault('crash')
-    life.kill(where)
-    return never()
-  }
+function die({ world }: Network, life: Life, where: string): Promise<never> {
+  world.fault('crash')
+  life.kill(where)
+  return never()
 }
 
 /** The port as one life sees it through the network. */
@@ -193,18 +198,18 @@ export function through<Port extends object>(
   },
 ): Port {
   const { network, life, writes = [], refusal } = how
-  const seen = Object.entries(port).map(([method, value]): [string, unknown] => {
-    if (typeof value !== 'function') return [method, value]
+  const seen: Record<string, unknown> = {}
+  for (const [method, value] of Object.entries(port)) {
     const options = { name: `${name}.${method}`, isWrite: writes.includes(method) }
-    return [
-      method,
-      (...args: unknown[]) =>
-        call(network, life, refusal === undefined ? options : { ...options, refusal: () => refusal(args) }, () =>
-          (value as (...given: unknown[]) => Promise<unknown>).apply(port, args),
-        ),
-    ]
-  })
-  return Object.fromEntries(seen) as Port
+    seen[method] =
+      typeof value === 'function'
+        ? (...args: unknown[]) =>
+            call(network, life, refusal === undefined ? options : { ...options, refusal: () => refusal(args) }, () =>
+              (value as (...given: unknown[]) => Promise<unknown>).apply(port, args),
+            )
+        : value
+  }
+  return seen as Port
 }
 
 export function never<Result>(): Promise<Result> {

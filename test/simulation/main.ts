@@ -34,7 +34,7 @@ const { values } = optionsOf('npm run sim --', {
 })
 
 // Of the threads that run seeds: what a seed makes is garbage with its end, and all cores are taken.
-for (const flag of ['--single-threaded-gc', '--min-semi-space-size=16', '--max-semi-space-size=16'])
+for (const flag of ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'])
   setFlagsFromString(flag)
 
 const engine: EngineName =

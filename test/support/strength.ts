@@ -1,8 +1,14 @@
 /**
  * How much the tests try: `npm test` is the short form, `npm run test:long` the long one, which leaves nothing out. The
- * variable is read here and nowhere else.
+ * variables are read here and nowhere else.
  */
 export const isLong = process.env['SETPOINT_TESTS'] === 'long'
+
+/**
+ * What properties draw from: the same in every run, so that a test fails for a change and not for the day.
+ * `SETPOINT_DRAWS=7` draws others.
+ */
+export const drawSeed = Number(process.env['SETPOINT_DRAWS'] ?? 20_261_124)
 
 /** Of what the long form does so often, or with so many: a tenth in the short form. */
 export function share(long: number): number {

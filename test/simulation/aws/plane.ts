@@ -325,10 +325,12 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     refusal: (args) => isHot(args[0], options),
   })
   const own = /^reconcile (?!system)(?<controller>[^#]+)/.exec(life.name)?.groups?.['controller']
-  const queueOf = ({ name }: { readonly name: string }): WorkQueue => {
-    const isGone = isAway(deploymentAt(world, options.scenario.absent), name, options.scenario)
-    return see(isGone ? noQueue : queueNamed(name).portOf(name), `queue:${name}`, 'send', 'settle', 'hold', 'wake')
-  }
+  const seeQueue = (queue: WorkQueue, name: string): WorkQueue =>
+    see(queue, `queue:${name}`, 'send', 'settle', 'hold', 'wake')
+  const queueThere = oncePerName((name) => seeQueue(queueNamed(name).portOf(name), name))
+  const queueGone = oncePerName((name) => seeQueue(noQueue, name))
+  const queueOf = ({ name }: { readonly name: string }): WorkQueue =>
+    isAway(deploymentAt(world, options.scenario.absent), name, options.scenario) ? queueGone(name) : queueThere(name)
   const controllers = options
     .controllers(life, network)
     .filter(
@@ -421,6 +423,15 @@ const unwatched: ChangeFeed = {
 function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => (made ??= make())
+}
+
+function oncePerName<Value>(make: (name: string) => Value): (name: string) => Value {
+  const made = new Map<string, Value>()
+  return (name) => {
+    const known = made.get(name) ?? make(name)
+    made.set(name, known)
+    return known
+  }
 }
 
 /** A function that is made when it is first called: most processes serve one purpose only. */

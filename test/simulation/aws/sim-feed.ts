@@ -92,6 +92,7 @@ export function createSimFeed({ world, trouble, network, page }: SimFeedOptions)
       IndexName === 'feed'
         ? index.entries(ExpressionAttributeValues[':feed']?.S ?? '')
         : [...items.values()].filter(({ pk }) => pk?.S === ExpressionAttributeValues[':pk']?.S)
+    if (all.length === 0) return nothing
     const rest = all
       .filter((item) => versionIn(item) > low && (ExclusiveStartKey === undefined || isBehind(item, ExclusiveStartKey)))
       .toSorted((a, b) => (isBehind(a, b) ? 1 : -1))
@@ -117,6 +118,8 @@ export function createSimFeed({ world, trouble, network, page }: SimFeedOptions)
   }
 }
 
+const nothing = { Items: [] }
+
 /** The index follows each item in its own time, in the order of its writes. */
 function createFeedIndex(world: World, lagMsMax: number) {
   const partitions = new Map<string, Map<string, Item>>()
@@ -141,7 +144,10 @@ function createFeedIndex(world: World, lagMsMax: number) {
       followingAtMs.set(text, atMs)
       world.after(atMs - world.nowMs(), () => place(item))
     },
-    entries: (partition: string): readonly Item[] => [...(partitions.get(partition)?.values() ?? [])],
+    entries: (partition: string): readonly Item[] => {
+      const entries = partitions.get(partition)
+      return entries === undefined || entries.size === 0 ? [] : [...entries.values()]
+    },
   }
 }
 

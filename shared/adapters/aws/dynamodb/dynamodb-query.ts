@@ -10,19 +10,11 @@ export async function* queryPages(
   what: string,
   query: Query,
 ): AsyncGenerator<readonly Item[], void> {
-  const { client, table } = options
-  const requests = createDynamodbRequests(options)
-  let ExclusiveStartKey: Item | undefined
-  do {
-    const command = new QueryCommand({
-      TableName: table,
-      ...query,
-      ...(ExclusiveStartKey !== undefined && { ExclusiveStartKey }),
-    })
-    const { Items = [], LastEvaluatedKey } = await requests.repeat(what, () => client.send(command))
-    ExclusiveStartKey = LastEvaluatedKey
-    yield Items
-  } while (ExclusiveStartKey !== undefined)
+  const nextPage = createPager(options, what, query)
+  for (let page = await nextPage(); ; page = await nextPage()) {
+    yield page.items
+    if (page.isLast) return
+  }
 }
 
 /** All items of a query; with a count, no pages behind those that hold so many. */
@@ -32,10 +24,29 @@ export async function queryAll(
   query: Query,
   count = Infinity,
 ): Promise<readonly Item[]> {
+  const nextPage = createPager(options, what, query)
   const items: Item[] = []
-  for await (const page of queryPages(options, what, query)) {
-    items.push(...page)
-    if (items.length >= count) break
+  for (;;) {
+    const page = await nextPage()
+    items.push(...page.items)
+    if (page.isLast || items.length >= count) return items
   }
-  return items
+}
+
+interface Page {
+  readonly items: readonly Item[]
+  readonly isLast: boolean
+}
+
+/** Asks for one page after the other. */
+function createPager(options: DynamodbOptions, what: string, query: Query): () => Promise<Page> {
+  const { client, table } = options
+  const requests = createDynamodbRequests(options)
+  let from: Item | undefined
+  return async () => {
+    const command = new QueryCommand({ TableName: table, ...query, ...(from && { ExclusiveStartKey: from }) })
+    const { Items = [], LastEvaluatedKey } = await requests.repeat(what, () => client.send(command))
+    from = LastEvaluatedKey
+    return { items: Items, isLast: from === undefined }
+  }
 }
