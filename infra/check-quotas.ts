@@ -1,10 +1,10 @@
 /**
- * `npm run quotas`, after `npm run synth`: asks the account whether it lets as many functions run at once as the stacks
- * in `cdk.out` may need, and says what to raise. Exits 1 if it does not. Needs the AWS command line.
+ * Asks the account whether it lets as many functions run at once as synthesized stacks may need, and says what to
+ * raise.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { askAws, type AnswerAws } from './aws-command.ts'
+import type { AnswerAws } from './aws-command.ts'
 
 /** A template, as far as it says how many functions run. */
 export interface SynthesizedTemplate {
@@ -63,12 +63,9 @@ export function checkQuotas(needed: number, aws: AnswerAws): QuotaCheck {
   }
 }
 
-if (import.meta.main) {
-  const directory = process.argv[2] ?? 'cdk.out'
+/** Of all stacks that were synthesized into a directory. */
+export function neededIn(directory: string): number {
   const files = readdirSync(directory).filter((file) => file.endsWith('.template.json'))
   const templates = files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as SynthesizedTemplate)
-  const needed = templates.reduce((sum, template) => sum + fedAtOnce(template), 0)
-  const { isEnough, said } = checkQuotas(needed, askAws)
-  console.log(said)
-  process.exit(isEnough ? 0 : 1)
+  return templates.reduce((sum, template) => sum + fedAtOnce(template), 0)
 }

@@ -1,10 +1,8 @@
 /**
- * `npm run redrive -- --stack Setpoint-dev`: gives the dead letters of a control plane back to their queues, and has
- * the relay pass on the changes that it gave up. For after a bug or an outage is mended: both are taken care of without
- * it, later. Needs the AWS command line and its credentials. It can be repeated.
+ * Gives the dead letters of a control plane back to their queues, and has the relay pass on the changes that it gave
+ * up. For after a bug or an outage is mended: both are taken care of without it, later. It can be repeated.
  */
-import { parseArgs } from 'node:util'
-import { askAws, invokeFunction, type AnswerAws } from './aws-command.ts'
+import type { AnswerAws } from './aws-command.ts'
 
 export interface Redrive {
   readonly find: Find
@@ -160,18 +158,4 @@ function asEvent(record: StreamRecord): object {
   const { ApproximateCreationDateTime: at } = record.dynamodb
   const seconds = typeof at === 'string' ? Math.floor(Date.parse(at) / 1_000) : at
   return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: seconds } }
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { stack: { type: 'string' } } })
-  const { stack = '' } = values
-  if (stack === '') {
-    console.error('npm run redrive -- --stack Setpoint-dev')
-    process.exit(2)
-  }
-  const invoke = (name: string, event: unknown): unknown => invokeFunction(askAws, name, event)
-  const find = findResources({ stack, aws: askAws })
-  const redrive = { find, aws: askAws, invoke, say: console.log }
-  replayChanges(redrive)
-  redriveDeadLetters(redrive)
 }

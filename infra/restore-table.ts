@@ -1,11 +1,8 @@
 /**
- * `npm run restore-table -- --stack Setpoint-dev --at 2026-11-23T04:00:00Z`: restores the objects of a control plane to
- * a second of the last 35 days, into a new table beside the old one, and prints the deployment that switches to it.
- * Needs the AWS command line and its credentials. It can be repeated: what is there is not made again.
+ * Restores the objects of a control plane to a second of the last 35 days, into a new table beside the old one, and
+ * says which deployment switches to it. It can be repeated: what is there is not made again.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { askAws, type AnswerAws } from './aws-command.ts'
+import type { AnswerAws } from './aws-command.ts'
 
 export interface Restore {
   readonly stack: string
@@ -104,17 +101,4 @@ function findTable(aws: AnswerAws, name: string): Described | undefined {
   return TableNames.includes(name)
     ? (aws(['dynamodb', 'describe-table', `--table-name=${name}`]) as Described)
     : undefined
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { stack: { type: 'string' }, at: { type: 'string' } } })
-  const { stack = '', at = '' } = values
-  if (stack === '' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at)) {
-    console.error('npm run restore-table -- --stack Setpoint-dev --at 2026-11-23T04:00:00Z')
-    process.exit(2)
-  }
-  let seconds = 1
-  const pause = (): Promise<unknown> => sleep(Math.min(20, (seconds *= 2)) * 1_000)
-  const command = await restoreTable({ stack, at, aws: askAws, say: console.log, pause })
-  console.log(`The table is ready. Switch to it:\n\n  ${command} (with the other -c of this stack)\n`)
 }

@@ -34,8 +34,8 @@ export interface ObjectTableOptions {
    */
   readonly keepIndex?: 'changes'
   /**
-   * A table that was restored, in place of one that the stack makes: `npm run restore-table` makes it ready and says
-   * these. The settings above are left to its owner, but for the key.
+   * A table that was restored, in place of one that the stack makes: `setpoint-aws restore-table` makes it ready and
+   * says these. The settings above are left to its owner, but for the key.
    * @default - a table of the stack
    */
   readonly restoredTable?: RestoredTable

@@ -26,6 +26,8 @@ export const tracingPeers: readonly string[] = [
 
 const command = 'functions/command/main'
 
+const dayTwo = 'infra/day-two'
+
 const restoreDump = 'functions/reconcilers/backup/restore'
 
 /** In this order: a package has what no package before it has, and imports the rest from those. */
@@ -57,7 +59,9 @@ export const packages: readonly PackagePlan[] = [
       ),
       'shared/runtime/aws/tracing',
       'shared/runtime/aws/vault',
+      dayTwo,
     ],
+    bin: { 'setpoint-aws': `./${dayTwo}.js` },
     peers: ['aws-cdk-lib', 'constructs', 'dynalite', 'setpoint'],
   },
   {

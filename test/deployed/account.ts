@@ -117,6 +117,11 @@ export function runCommand(account: Account, args: readonly string[], cwd: strin
   return runProgram(process.execPath, args, { cwd, env: environmentOf(account, account.admin) })
 }
 
+/** Lines for a shell that has the AWS command line, by the administrator; the first one that fails ends it. */
+export function runShell(account: Account, lines: string): Promise<Ended> {
+  return runProgram('sh', ['-ec', lines], { env: environmentOf(account, account.admin) })
+}
+
 /** The CDK command line, by the administrator. */
 export function runCdk(account: Account, args: readonly string[], cwd: string): Promise<Ended> {
   const file = join(root, 'node_modules', 'aws-cdk', 'bin', 'cdk')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from '../support/control-plane-process.ts'
 import { runProgram } from '../support/program.ts'
 import { startFakeKonnect, type FakeKonnect } from '../reconcilers/konnect/fake-konnect.ts'
-import { aws, runCommand, type Account } from './account.ts'
+import { aws, runCommand, runShell, type Account } from './account.ts'
 import { adaptAssembly } from './assembly.ts'
 import {
   connect,
@@ -224,7 +224,7 @@ async function restore(world: World): Promise<{ readonly table: string }> {
   const { account, directory, kubectl } = world
   const place = await step('restores the table into a new one', async () => {
     const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
-    const args = [join(root, 'infra/restore-table.ts'), `--stack=${world.stack}`, `--at=${at}`]
+    const args = [join(root, 'infra/day-two.ts'), 'restore-table', `--stack=${world.stack}`, `--at=${at}`]
     const { code, stdout, stderr } = await runCommand(account, args, root)
     expect(code === 0, stdout + stderr)
     const [, table = '', tableStream = ''] = /-c table=(\S+) -c tableStream=(\S+)/.exec(stdout) ?? []
@@ -232,6 +232,8 @@ async function restore(world: World): Promise<{ readonly table: string }> {
     expect(indexes.includes('feed'), `${table} has the indexes ${indexes.join(', ')}`)
     return { table, tableStream }
   })
+  // In an account it would take another hour.
+  if (account.ministack !== undefined) await step('and by the AWS command line alone', () => restoreByHand(world))
   await step('switches to it, and goes on with the objects that it has', async () => {
     const before = await kubectl.json('get konnectservice orders')
     await kubectl.ok('create configmap after-the-restore')
@@ -249,14 +251,44 @@ async function restore(world: World): Promise<{ readonly table: string }> {
     await setHost(world, 'restored.example')
     await hostBecomes(world, 'restored.example')
   })
+  if (account.ministack !== undefined)
+    await step('finds the dead letters by the AWS command line alone', () => findByHand(world))
   await step('has the relay pass on a change that it gave up, and finds no dead letters', async () => {
     await giveUp(world, place)
-    const args = [join(root, 'infra/redrive.ts'), `--stack=${world.stack}`]
+    const args = [join(root, 'infra/day-two.ts'), 'redrive', `--stack=${world.stack}`]
     const { code, stdout, stderr } = await runCommand(account, args, root)
     expect(code === 0, stdout + stderr)
     expect(/^1 changes were passed on$/m.test(stdout) && stdout.includes('there are no dead letters'), stdout)
   })
   return place
+}
+
+/** By the lines of docs/aws.md. */
+async function restoreByHand({ account, stack }: World): Promise<void> {
+  const docs = readFileSync(join(root, 'docs/aws.md'), 'utf8')
+  const lines = /^stack=.* new=.*\n([^]*?)^```$/m.exec(docs)?.[1] ?? ''
+  const name = `${stack}-by-hand`
+  const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+  const { code, stdout, stderr } = await runShell(account, `stack=${stack} at=${at} new=${name}\n${lines}`)
+  expect(code === 0, stdout + stderr)
+  const table = `--table-name=${name}`
+  const { TimeToLiveDescription: lives } = (await aws(account, ['dynamodb', 'describe-time-to-live', table])) as {
+    readonly TimeToLiveDescription: { readonly AttributeName?: string }
+  }
+  expect(lives.AttributeName === 'expires', `what is over in it is kept: ${JSON.stringify(lives)}`)
+  const indexes = await indexesOf(account, name)
+  expect(indexes.includes('feed'), `${name} has the indexes ${indexes.join(', ')}`)
+  const stream = stdout.trim().split('\n').at(-1)?.replaceAll('"', '') ?? ''
+  await aws(account, ['dynamodbstreams', 'describe-stream', `--stream-arn=${stream}`])
+  await aws(account, ['dynamodb', 'delete-table', table])
+}
+
+/** By the lines of docs/aws.md; the emulator moves nothing. */
+async function findByHand({ account, stack }: World): Promise<void> {
+  const docs = readFileSync(join(root, 'docs/aws.md'), 'utf8')
+  const lines = /^stack=.*\n(queue=[^]*?)^aws sqs start-message-move-task/m.exec(docs)?.[1] ?? ''
+  const { code, stdout, stderr } = await runShell(account, `stack=${stack}\n${lines}echo $arn`)
+  expect(code === 0 && /^arn:aws:sqs:\S+DeadLetters\S+\.fifo$/m.test(stdout), stdout + stderr)
 }
 
 /** As Lambda says it of a batch that it tried for a day: where in the stream the last change of an object is. */

@@ -132,6 +132,11 @@ describe.skipIf(unreachable !== '' || !isLong)(
       expect(stdout).toMatch(/^usage: setpoint-restore-dump DUMP/)
     })
 
+    it('brings the commands for a control plane that is deployed', async () => {
+      const { stdout } = await must('npx', ['--no-install', 'setpoint-aws', '--help'], app)
+      expect(stdout).toMatch(/^usage: setpoint-aws COMMAND\n\n {2}restore-table .*redrive .*quotas /s)
+    })
+
     it("tests the app's reconciler", async () => {
       const { stdout } = await must(process.execPath, ['--test', 'check.ts'], app)
       expect(stdout).toMatch(/pass 2\b/)
