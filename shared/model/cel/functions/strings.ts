@@ -30,10 +30,8 @@ function trim(text: string): string {
   return text.slice(start, end)
 }
 
-const spaces: ReadonlySet<number> = new Set([
-  ...[0x9, 0xa, 0xb, 0xc, 0xd, 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
-  ...Array.from({ length: 11 }, (_, i) => 0x2000 + i),
-])
+const lonelySpaces = [0x9, 0xa, 0xb, 0xc, 0xd, 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000]
+const spaces: ReadonlySet<number> = new Set([...lonelySpaces, ...Array.from({ length: 11 }, (_, i) => 0x2000 + i)])
 
 const patterns = new Map<string, Pattern | CelFailure>()
 const patternsMax = 1_000
