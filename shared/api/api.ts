@@ -13,6 +13,7 @@ import type { AuditNote } from './access/audit-line.ts'
 import { annotating, createAuditTrail, notingChanges } from './access/audit-trail.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
+import { isClusterRole, showGathered } from './access/gathered-rules.ts'
 import { decideAgain, requireAllowed, type ReadAccess } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
@@ -90,25 +91,11 @@ export function createApi(given: ApiServices): HttpHandler {
     const named = findKind(info, services)
     const kind = requireServed(info, named instanceof Promise ? await named : named)
     const annotate = annotating(kind, note)
-    const reply = handlerOf(info, kind)({ request, info, kind, user, permit, annotate })
+    const complete = isClusterRole(kind) ? showGathered(await readAccess()) : undefined
+    const reply = handlerOf(info, kind)({ request, info, kind, user, permit, annotate, complete })
     const { deprecation } = kind
     if (deprecation === undefined) return end(await reply, note)
     return end(withWarnings(await told(request, reply), [deprecation]), note)
-  }
-
-  /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
-  const admit = ({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite | undefined> => {
-    note?.want(wanted)
-    return proceed(decideAgain(user, wanted, readAccess), (decision) => {
-      if (note !== undefined) note.decision = decision
-      requireAllowed(decision, user, wanted)
-      if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
-      if (isSuperuser(user)) return note && notingChanges(undefined, note)
-      return proceed(readAccess(), (book) => {
-        const permit = permitFor(user, wanted, book)
-        return note === undefined ? permit : notingChanges(permit, note)
-      })
-    })
   }
 
   const tell = (request: HttpRequest, error: unknown): HttpResponse => {
@@ -150,6 +137,21 @@ interface Asked {
   readonly wanted: Attributes
   readonly readAccess: ReadAccess
   readonly note: AuditNote | undefined
+}
+
+/** Throws FORBIDDEN. What is not allowed is not even said to exist. */
+function admit({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite | undefined> {
+  note?.want(wanted)
+  return proceed(decideAgain(user, wanted, readAccess), (decision) => {
+    if (note !== undefined) note.decision = decision
+    requireAllowed(decision, user, wanted)
+    if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
+    if (isSuperuser(user)) return note && notingChanges(undefined, note)
+    return proceed(readAccess(), (book) => {
+      const permit = permitFor(user, wanted, book)
+      return note === undefined ? permit : notingChanges(permit, note)
+    })
+  })
 }
 
 /** What is written is looked at, too. */

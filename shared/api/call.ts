@@ -1,3 +1,4 @@
+import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Audit } from '../ports/audit.ts'
@@ -74,6 +75,8 @@ export interface Call {
   readonly permit?: PermitWrite | undefined
   /** Takes what admission wants to have written beside the record of the request. */
   readonly annotate?: Annotate | undefined
+  /** Objects as they are shown, where that is more than what is stored. */
+  readonly complete?: ((object: ApiObject) => ApiObject) | undefined
 }
 
 /** Answers one verb. What it throws becomes a Status. */

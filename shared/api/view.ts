@@ -34,20 +34,23 @@ export interface ListParts {
 interface ViewOptions {
   readonly kind: ServedKind
   readonly representation: Representation
+  /** The object as it is shown. */
+  readonly shown: (stored: StoredObject) => ApiObject
   /** The time that ages are counted to. */
   readonly nowMs: () => number
 }
 
 /** The view that a request asks for. Throws NOT_ACCEPTABLE. */
-export function viewOf({ kind, request }: Pick<Call, 'kind' | 'request'>, clock: Clock): View {
-  return createView({ kind, representation: representationOf(request), nowMs: () => clock.nowMs() })
+export function viewOf({ kind, request, complete }: Pick<Call, 'kind' | 'request' | 'complete'>, clock: Clock): View {
+  const shown = complete === undefined ? present : (stored: StoredObject) => complete(present(stored))
+  return createView({ kind, shown, representation: representationOf(request), nowMs: () => clock.nowMs() })
 }
 
 function createView(options: ViewOptions): View {
   const { kind, representation } = options
   switch (representation.as) {
     case 'object':
-      return objectView(kind)
+      return objectView(options)
     case 'metadata':
       return metadataView(kind, `meta.k8s.io/${representation.version}`)
     case 'table':
@@ -60,8 +63,8 @@ function createView(options: ViewOptions): View {
   }
 }
 
-function objectView(kind: ServedKind): View {
-  const one = (stored: StoredObject): string => showOwners(objectText(present(stored)), kind, stored.object)
+function objectView({ kind, shown }: Pick<ViewOptions, 'kind' | 'shown'>): View {
+  const one = (stored: StoredObject): string => showOwners(objectText(shown(stored)), kind, stored.object)
   const head = (): string =>
     `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const parts: ListParts = {
@@ -116,8 +119,8 @@ function tableView(options: TableOptions): View {
   }
 }
 
-function row(stored: StoredObject, { shape, include, nowMs, apiVersion }: TableOptions): JsonObject {
-  const object = present(stored)
+function row(stored: StoredObject, { shape, include, nowMs, apiVersion, shown }: TableOptions): JsonObject {
+  const object = shown(stored)
   const cells = shape.cells(object, nowMs()) as Json[]
   if (include === 'None') return { cells, object: null }
   return { cells, object: include === 'Object' ? object : partial(object, apiVersion) }

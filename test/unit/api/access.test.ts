@@ -151,6 +151,28 @@ describe('a role', () => {
     })
     expect((await alice('GET /api/v1/secrets')).status).toBe(200)
   })
+
+  it('that gathers is shown with what it gathers, which is nowhere stored and nobody owns', async () => {
+    const labels = { gathered: 'true' }
+    const one = { apiGroups: ['example.com'], resources: ['widgets'], resourceNames: ['w'], verbs: ['get'] }
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: labels }] }
+    const path = `${group}/clusterroles`
+    await made(`POST ${path}`, { metadata: { name: 'whole' }, aggregationRule })
+    const before = (await harness.send(`GET ${path}/whole`)).body
+    expect(before.rules).toEqual([])
+    await made(`POST ${path}`, { metadata: { name: 'part', labels }, rules: [one] })
+    const { body } = await harness.send(`GET ${path}/whole`)
+    expect([body.rules, body.metadata.resourceVersion]).toEqual([[one], before.metadata.resourceVersion])
+    expect(JSON.stringify(body.metadata.managedFields)).not.toContain('f:rules')
+    const { items } = (await harness.send(`GET ${path}?fieldSelector=metadata.name%3Dwhole`)).body
+    expect(items[0].rules).toEqual([one])
+    const watch = await harness.watch(`${path}?watch=1&fieldSelector=metadata.name%3Dwhole`)
+    const [event] = await watch.take(1)
+    expect(event?.object['rules']).toEqual([one])
+    watch.leave()
+    await harness.send(`DELETE ${path}/part`)
+    expect((await harness.send(`GET ${path}/whole`)).body.rules).toEqual([])
+  })
 })
 
 describe('nobody grants what they do not have', () => {
