@@ -31,9 +31,13 @@ interface Given {
   readonly directory: string
 }
 
-const commands: Readonly<Record<string, (given: Given) => Promise<number | undefined> | number | undefined>> = {
+/** The exit code of what is no command. */
+const misused = 2
+
+/** Each ends with an exit code. */
+const commands: Readonly<Record<string, (given: Given) => Promise<number> | number>> = {
   'restore-table': async ({ stack, at }) => {
-    if (stack === '' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at)) return undefined
+    if (stack === '' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at)) return misused
     let seconds = 1
     const pause = (): Promise<unknown> => sleep(Math.min(20, (seconds *= 2)) * 1_000)
     const command = await restoreTable({ stack, at, aws: askAws, say: console.log, pause })
@@ -42,7 +46,7 @@ const commands: Readonly<Record<string, (given: Given) => Promise<number | undef
   },
 
   redrive: ({ stack }) => {
-    if (stack === '') return undefined
+    if (stack === '') return misused
     const invoke = (name: string, event: unknown): unknown => invokeFunction(askAws, name, event)
     const redrive = { find: findResources({ stack, aws: askAws }), aws: askAws, invoke, say: console.log }
     replayChanges(redrive)
@@ -57,8 +61,7 @@ const commands: Readonly<Record<string, (given: Given) => Promise<number | undef
   },
 }
 
-/** The exit code; undefined for what is no command. */
-async function run(): Promise<number | undefined> {
+async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: { stack: { type: 'string' }, at: { type: 'string' }, help: { type: 'boolean' } },
     allowPositionals: true,
@@ -68,13 +71,12 @@ async function run(): Promise<number | undefined> {
     return 0
   }
   const [name = '', directory = 'cdk.out'] = positionals
-  return commands[name]?.({ stack: values.stack ?? '', at: values.at ?? '', directory })
+  return commands[name]?.({ stack: values.stack ?? '', at: values.at ?? '', directory }) ?? misused
 }
 
 try {
-  const code = await run()
-  if (code === undefined) console.error(usage)
-  process.exitCode = code ?? 2
+  process.exitCode = await run()
+  if (process.exitCode === misused) console.error(usage)
 } catch (error) {
   // One line: what AWS or its command line refuses with.
   console.error(`setpoint-aws: ${(error as Error).message}`)

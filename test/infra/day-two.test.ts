@@ -1,0 +1,79 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runProgram, type Ended } from '../support/program.ts'
+
+/** The commands as people type them, and an AWS command line that notes what it is asked for. */
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'setpoint-day-two-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+/** It says what a file of the name of the verb has. */
+function answer(verb: string, text: string): void {
+  writeFileSync(join(directory, verb), text)
+  const file = join(directory, 'aws')
+  writeFileSync(file, `#!/bin/sh\necho "$@" >> ${directory}/asked\ncat ${directory}/"$2"\n`)
+  chmodSync(file, 0o700)
+}
+
+const asked = (): readonly string[] => readFileSync(join(directory, 'asked'), 'utf8').trim().split('\n')
+
+function run(program: string, ...args: readonly string[]): Promise<Ended> {
+  return runProgram(program, args, { env: { PATH: `${directory}:/usr/bin:/bin` } })
+}
+
+const type = (...args: readonly string[]): Promise<Ended> => run(process.execPath, 'infra/day-two.ts', ...args)
+
+describe('setpoint-aws', () => {
+  it.each([
+    [],
+    ['restore'],
+    ['redrive'],
+    ['restore-table', '--stack=Setpoint-dev'],
+    ['restore-table', '--stack=Setpoint-dev', '--at=yesterday'],
+  ])('%j: says what to type, exit code 2', async (...args) => {
+    const { code, stderr } = await type(...args)
+    expect(stderr).toMatch(/^usage: setpoint-aws COMMAND/)
+    expect(code).toBe(2)
+  })
+
+  it('says in one line what AWS refuses with', async () => {
+    answer('list-stack-resources', '{ "StackResourceSummaries": [] }')
+    const { code, stderr } = await type('redrive', '--stack=Setpoint-dev')
+    expect(stderr).toBe('setpoint-aws: the stack Setpoint-dev has no RelayFailures: it is no control plane\n')
+    expect(code).toBe(1)
+  })
+
+  it.each([
+    { free: 10, code: 0 },
+    { free: 5, code: 1 },
+  ])('compares what a synthesized stack needs with an account that lets $free functions run', async (row) => {
+    const limit = { ConcurrentExecutions: row.free, UnreservedConcurrentExecutions: row.free }
+    answer('get-account-settings', JSON.stringify({ AccountLimit: limit }))
+    const mapping = {
+      Type: 'AWS::Lambda::EventSourceMapping',
+      Properties: { ScalingConfig: { MaximumConcurrency: 6 } },
+    }
+    writeFileSync(join(directory, 'Some.template.json'), JSON.stringify({ Resources: { mapping } }))
+    const { code, stdout } = await type('quotas', directory)
+    expect(stdout).toMatch(/^6 functions may run at once/)
+    expect(code).toBe(row.code)
+  })
+})
+
+it('docs/aws.md has dead letters moved by the AWS command line alone', async () => {
+  answer('list-stack-resources', 'https://sqs.eu-west-1.amazonaws.com/1/dead.fifo')
+  answer('get-queue-attributes', 'arn:aws:sqs:eu-west-1:1:dead.fifo')
+  answer('start-message-move-task', '{}')
+  const [, lines = ''] = /^(stack=.*\nqueue=[^]*?)^```$/m.exec(readFileSync('docs/aws.md', 'utf8')) ?? []
+  const { code } = await run('sh', '-ec', lines)
+  expect(code).toBe(0)
+  expect(asked()[0]).toContain("contains(LogicalResourceId, 'SystemDeadLetters')")
+  expect(asked().slice(1)).toEqual([
+    'sqs get-queue-attributes --queue-url https://sqs.eu-west-1.amazonaws.com/1/dead.fifo --attribute-names QueueArn --query Attributes.QueueArn --output text',
+    'sqs start-message-move-task --source-arn arn:aws:sqs:eu-west-1:1:dead.fifo',
+  ])
+})
