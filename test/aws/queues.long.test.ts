@@ -41,13 +41,13 @@ it(
     const gate = { isShut: false }
     let [used, aheadMs] = [1, 0]
     const tasks = defineReconciler(Task, {
-      timeout: '15s',
+      timeout: '60s',
       resync: false,
       async reconcile({ metadata: { name }, spec: { size } }) {
         if (running.has(name)) overlaps.push(name)
         running.add(name)
         // Until the next edit came out of another queue; but no longer than a run may take.
-        const endMs = performance.now() + 12_000
+        const endMs = performance.now() + 50_000
         await sleep(30)
         while (gate.isShut && performance.now() < endMs) await sleep(30)
         saw.set(name, size)
@@ -59,7 +59,8 @@ it(
       controllers: [tasks],
       spread: { controller: 'task', queues: most, used: () => used },
       skewMs: () => aheadMs,
-      visibilitySeconds: 20,
+      visibilitySeconds: 90,
+      timeoutMs: 75_000,
       queue: { concurrency: 2 },
     })
     const last = new Map<string, number>()
