@@ -20,7 +20,7 @@ export function readDuration(text: string): bigint | undefined {
   for (const [, digits = '', unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
     const [whole = '', fraction = ''] = digits.split('.')
     const size = units[unit] ?? 0n
-    ns += BigInt(whole === '' ? 0 : whole) * size
+    ns += BigInt(whole) * size
     if (fraction !== '') ns += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length)
   }
   const signed = text.startsWith('-') ? -ns : ns
