@@ -25,8 +25,8 @@ export default defineConfig({
     // `it.only` left in a file would silence all others.
     allowOnly: false,
     // A hung test fails; one that is slow on a loaded machine does not.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     setupFiles: ['test/support/draws.ts'],
     restoreMocks: true,
