@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readLogState } from '../../../../../shared/adapters/local/sqlite/guard/write-ahead-log.ts'
 import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
 
-/** A log as SQLite writes it: the head, and a page for each of three commits, behind which lie those of an earlier use. */
+/** A log as SQLite writes it: the head, a page for each of three commits, and behind them those of an earlier use. */
 let log: Buffer
 let directory: TemporaryDirectory
 const headBytes = 32
