@@ -1,3 +1,4 @@
+import { quote } from '../../schema/field-error.ts'
 import type { Meter } from '../meter.ts'
 import { compareTexts, typeNameOf } from '../equality.ts'
 import { showDuration, showTimestamp } from '../times.ts'
@@ -12,7 +13,7 @@ export function literalText(value: Value, meter: Meter): string | CelFailure {
   switch (typeof value) {
     case 'string':
       meter.spend(value.length >> 3)
-      return quoted(value)
+      return quote(value)
     case 'number':
       return Number.isFinite(value) ? fixedText(value, decimals) : `"${showDouble(value)}"`
     case 'bigint':
@@ -34,7 +35,7 @@ function objectText(value: Extract<Value, object>, meter: Meter): string | CelFa
   if (value instanceof CelDuration) return `duration("${showDuration(value.ns)}")`
   if (!(value instanceof Uint8Array)) return new CelFailure(`no formatting function for ${typeNameOf(value)}`)
   const text = toText(value)
-  return text instanceof CelFailure ? text : `b${quoted(text)}`
+  return text instanceof CelFailure ? text : `b${quote(text)}`
 }
 
 function listText(items: readonly Value[], meter: Meter): string | CelFailure {
@@ -54,34 +55,4 @@ function mapText(map: ValueMap, meter: Meter): string | CelFailure {
   }
   const sorted = entries.toSorted(([a], [b]) => compareTexts(a, b))
   return `{${sorted.map((entry) => entry.join(':')).join(', ')}}`
-}
-
-/** As Go quotes a text. */
-function quoted(text: string): string {
-  return `"${text.replace(unprintable, escaped)}"`
-}
-
-const unprintable = /["\\]|(?! )[^\p{L}\p{M}\p{N}\p{P}\p{S}]/gu
-const shortEscapes: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-}
-
-function escaped(character: string): string {
-  const short = shortEscapes[character]
-  if (short !== undefined) return short
-  const point = character.codePointAt(0) ?? 0
-  if (point < 0x20 || point === 0x7f) return `\\x${hex(point, 2)}`
-  return point > 0xffff ? `\\U${hex(point, 8)}` : `\\u${hex(point, 4)}`
-}
-
-function hex(point: number, digits: number): string {
-  return point.toString(16).padStart(digits, '0')
 }
