@@ -65,6 +65,13 @@ const lastRuns = (runs: readonly RunRecord[]) => runs.filter(({ removed }) => re
 const recordWrites = () =>
   env.calls.filter(({ call, args }) => call.startsWith('store.') && JSON.stringify(args[0]).includes('"removed"'))
 
+/** A last run takes eight seconds, and does not heed that its time is over. */
+const dawdle: Run = async (_, ctx) => {
+  const untilMs = env.nowMs() + 8_000
+  while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
+  return done()
+}
+
 describe('the last run', () => {
   it('J29 comes when the object is gone, with its last state, and says so', async () => {
     const runs: RunRecord[] = []
@@ -199,11 +206,6 @@ describe('the last run', () => {
     longOnly,
     async () => {
       const runs: RunRecord[] = []
-      const dawdle: Run = async (_, ctx) => {
-        const untilMs = env.nowMs() + 8_000
-        while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
-        return done()
-      }
       await start(allEvents(runs, dawdle, { timeout: '5s' }))
       await env.delete(Widget, 'w')
       await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
@@ -218,11 +220,6 @@ describe('the last run', () => {
 describe('after the removal', () => {
   it('J30 the next object of the name runs, though the process ends while a last run goes on after its time', async () => {
     const runs: RunRecord[] = []
-    const dawdle: Run = async (_, ctx) => {
-      const untilMs = env.nowMs() + 8_000
-      while (ctx.removed && env.nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 1))
-      return done()
-    }
     await start(allEvents(runs, dawdle, { timeout: '5s' }))
     await env.delete(Widget, 'w')
     await env.advance('1s')
