@@ -1,6 +1,6 @@
 /**
  * Gives the dead letters of a control plane back to their queues, and has the relay pass on the changes that it gave
- * up. For after a bug or an outage is mended: both are taken care of without it, later. It can be repeated.
+ * up. Run it after a bug or an outage is repaired. Without it both happen later. It can be run again.
  */
 import type { AnswerAws } from './aws-command.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Restores the objects of a control plane to a second of the last 35 days, into a new table beside the old one, and
- * says which deployment switches to it. It can be repeated: what is there is not made again.
+ * says which deployment switches to it. It can be run again: it makes nothing that is there.
  */
 import type { AnswerAws } from './aws-command.ts'
 

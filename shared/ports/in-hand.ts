@@ -1,6 +1,6 @@
 /**
- * What functions have in hand for the background, by queue: whoever sends more of it looks here first. It paces, and
- * nothing rests on it: a note that is lost or late makes a sweep quicker or slower.
+ * What functions have in hand for the background, by queue: a sender of more work looks here first. The notes only
+ * set the pace: a note that is lost or late makes a sweep quicker or slower.
  *
  * Promises, checked by test/contract/in-hand.contract.ts on every adapter:
  * - A note that was answered is seen by whoever looks after that, until it is struck or its time is over.
