@@ -1,4 +1,4 @@
-import { OperatingError } from '../model/errors.ts'
+import type { OperatingError } from '../model/errors.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 import { methodNotAllowed } from './request-info.ts'
 
@@ -37,11 +37,9 @@ function emptyKind(group: string, kind: string, plural: string, parts: Partial<S
 
 /** Why a kind does not answer a verb: who sends a Deployment learns that this is no cluster. */
 export function verbRefusal(kind: ServedKind): OperatingError {
-  const refusal = methodNotAllowed()
-  if (!emptyKinds.includes(kind)) return refusal
+  if (!emptyKinds.includes(kind)) return methodNotAllowed()
   const name = kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`
-  const why = `Setpoint is no cluster and stores no ${name}; it lists none for tools that ask`
-  return new OperatingError(refusal.code, `${refusal.message}: ${why}`)
+  return methodNotAllowed(`Setpoint is no cluster and stores no ${name}; it lists none for tools that ask`)
 }
 
 /** These kinds, and after them those of which nothing is stored, where no definition has taken their place. */

@@ -90,6 +90,7 @@ function verbOf({ method, query }: Pick<HttpRequest, 'method' | 'query'>, name: 
 }
 
 /** METHOD_NOT_ALLOWED in Kubernetes' words. */
-export function methodNotAllowed(): OperatingError {
-  return new OperatingError('METHOD_NOT_ALLOWED', 'the server does not allow this method on the requested resource')
+export function methodNotAllowed(why?: string): OperatingError {
+  const message = 'the server does not allow this method on the requested resource'
+  return new OperatingError('METHOD_NOT_ALLOWED', why === undefined ? message : `${message}: ${why}`)
 }
