@@ -5,6 +5,7 @@ import {
   burstOf,
   isQuick,
   noteQuick,
+  slowMsMax,
   slowMsMin,
   ticketsLeft,
   type KnownQueue,
@@ -64,8 +65,6 @@ const ticketMsMax = 1_000
 const notBegunMs = 20_000
 /** What waits for so long though nobody else does is held up. */
 const heldUpMs = 2_000
-/** Turns that were slow so long ago tell nothing of timers now. */
-const slowMsMax = 10 * 60_000
 /** So many times what runs at once may be held where turns are quick. */
 const heldMax = 5
 const none: Allotment = { count: 0, tickets: [] }

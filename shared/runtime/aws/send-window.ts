@@ -39,6 +39,8 @@ export interface KnownQueue {
 
 /** A turn that takes longer is slow. */
 export const slowMsMin = 400
+/** For so long after a slow turn its loop counts as slow. */
+export const slowMsMax = 10 * 60_000
 /** After so many turns in a row a loop is known to be quick. */
 const quickInARow = 100
 /** For so long, if nothing of it is seen. */

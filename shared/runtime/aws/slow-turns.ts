@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { InHand, Rank } from '../../ports/in-hand.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Random } from '../../ports/random.ts'
-import { slowMsMin } from './send-window.ts'
+import { slowMsMax, slowMsMin } from './send-window.ts'
 
 export interface SlowTurnsOptions {
   readonly inHand: InHand
@@ -20,8 +20,6 @@ interface Noted {
   turns: number
 }
 
-/** Turns of a loop that was slow so long ago are noted from their begin on. */
-const slowMsMax = 10 * 60_000
 /** That a loop is slow is said again so long after. */
 const saidMsMax = 5 * 60_000
 
