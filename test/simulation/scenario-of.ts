@@ -48,6 +48,7 @@ export function scenarioOf(seed: number): Scenario {
       ...mending,
       ...fanOuts,
       ...giftsOf(stream('gifts'), plain),
+      ...bequestsOf(stream('bequests'), plain),
       ...parcels,
       ...stepsOf('Kit', stream('kits'), plain),
       ...errandsOf(stream('errands'), plain),
@@ -180,6 +181,24 @@ function giftsOf(random: SeededRandom, { steps }: Scenario): readonly Step[] {
 }
 
 const giver = 7
+
+/** One seed in sixteen: a ConfigMap goes from an owner that lives to one that goes at that time. */
+function bequestsOf(random: SeededRandom, { steps, herd }: Scenario): readonly Step[] {
+  const owners = steps.flatMap(({ kind, act, name }) => (kind === 'Gadget' && act === 'apply' ? [name] : []))
+  if (random.next() >= 1 / 16 || owners.length === 0 || herd > 0) return []
+  const gadget = { ...rest, kind: 'Gadget', name: 'g40' } as const
+  const keepsake = { ...rest, kind: 'ConfigMap', name: 'keepsake' } as const
+  return Array.from({ length: 1 + below(random, 3) }).flatMap((_, value): readonly Step[] => [
+    { ...gadget, user: testator, act: 'apply', afterMs: below(random, 20_000), value },
+    { ...gadget, user: testator, act: 'delete', afterMs: 5_000 + below(random, 60_000), value },
+    { ...keepsake, user: heir, act: 'give', afterMs: below(random, 20_000), value, to: oneOf(random, owners) },
+    { ...keepsake, user: heir, act: 'bequeath', afterMs: below(random, 40_000), value, to: gadget.name },
+  ])
+}
+
+const rest = { mood: 'plain', to: '', size: 0 } as const
+const testator = 40
+const heir = 41
 
 /** One seed in eight each: objects of a kind whose reconciler a helper makes. */
 function stepsOf(kind: 'Parcel' | 'Kit', random: SeededRandom, { herd }: Scenario): readonly Step[] {

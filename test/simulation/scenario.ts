@@ -121,6 +121,8 @@ export interface Step {
     | 'tamper'
     /** Makes a Gadget the owner of a ConfigMap, which had another one before, or was not there. */
     | 'give'
+    /** The same, by somebody who read who the Gadget is before it was deleted, and writes when it has gone. */
+    | 'bequeath'
     /** Writes an annotation that means nothing to anybody. */
     | 'remark'
     /** Sends a write without a credential. */

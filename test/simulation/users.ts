@@ -171,7 +171,7 @@ export function createUsers(options: UsersOptions): Users {
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
     tamper: ({ name }) => {
-      const uid = plane.table.items.get(textOf('Gadget', name))?.object.metadata.uid
+      const uid = uidOfGadget(name)
       if (uid !== undefined && outside.entities.has(uid)) {
         tampered.add(uid)
         outside.tamper(uid, -1)
@@ -179,19 +179,14 @@ export function createUsers(options: UsersOptions): Users {
       return noAnswer
     },
     give: async (step) => {
-      const uid = plane.table.items.get(textOf('Gadget', step.to))?.object.metadata.uid
-      if (uid === undefined) return
-      const metadata = {
-        name: step.name,
-        ownerReferences: [{ apiVersion: `${simGroup}/v1`, kind: 'Gadget', name: step.to, uid }],
-      }
-      const patched = await plane.request(`PATCH ${pathOf(step)}`, { metadata })
-      const reply =
-        patched?.status === 404
-          ? await plane.request(`POST ${pathOf({ ...step, name: '' }).slice(0, -1)}`, { metadata, ...contentOf(step) })
-          : patched
-      noteOwner(step, uid, reply)
-      return reply
+      const uid = uidOfGadget(step.to)
+      return uid === undefined ? undefined : giveTo(step, uid)
+    },
+    bequeath: async (step) => {
+      const uid = uidOfGadget(step.to)
+      for (let i = 0; i < bequeathSecondsMax && uid !== undefined && uidOfGadget(step.to) === uid; i++)
+        await world.sleep(1_000)
+      return uid === undefined ? undefined : giveTo(step, uid)
     },
     intrude: async (step) => {
       const line = `PATCH ${pathOf(step)}?fieldManager=user&force=true`
@@ -201,6 +196,24 @@ export function createUsers(options: UsersOptions): Users {
       return reply
     },
     ...createRuleActs({ ...options, freed }),
+  }
+
+  function uidOfGadget(name: string): string | undefined {
+    return plane.table.items.get(textOf('Gadget', name))?.object.metadata.uid
+  }
+
+  async function giveTo(step: Step, uid: string): Promise<HttpResponse | undefined> {
+    const metadata = {
+      name: step.name,
+      ownerReferences: [{ apiVersion: `${simGroup}/v1`, kind: 'Gadget', name: step.to, uid }],
+    }
+    const patched = await plane.request(`PATCH ${pathOf(step)}`, { metadata })
+    const reply =
+      patched?.status === 404
+        ? await plane.request(`POST ${pathOf({ ...step, name: '' }).slice(0, -1)}`, { metadata, ...contentOf(step) })
+        : patched
+    noteOwner(step, uid, reply)
+    return reply
   }
 
   function noteOwner({ name, to }: Step, uid: string, reply: HttpResponse | undefined): void {
@@ -287,6 +300,9 @@ interface Metadata {
 }
 
 /** Of what is deleted: the object that is going, or what is told of one that is gone. */
+/** So long who gives something away may take between reading the new owner and naming it. */
+const bequeathSecondsMax = 120
+
 function uidIn({ body }: HttpResponse): string | undefined {
   const { metadata, details } = JSON.parse(String(body)) as {
     readonly metadata?: Partial<Metadata>
