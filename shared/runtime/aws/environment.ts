@@ -13,13 +13,17 @@ export function tableNameOf(environment: Environment): string {
 }
 
 /**
- * The URLs of each loop's queues, one as a rule; `system` stands for every loop of the engine. A controller without a
- * URL shares that one.
+ * The URLs of each loop's queues, one as a rule; `system` stands for every loop of the engine, and for the controllers
+ * that share its queue.
  */
 export function queueUrlsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
   const urls = json(environment, 'SETPOINT_QUEUES') as Readonly<Record<string, string | readonly string[]>>
   const { system = '' } = urls
-  return new Map(Object.entries(urls).map(([name, url]) => [name, [url === '' ? system : url].flat()]))
+  const { SETPOINT_SHARED: shared = '' } = environment
+  // In place of a URL, an empty text is how an earlier version said that a controller shares the queue.
+  const own = new Map(Object.entries(urls).map(([name, url]) => [name, [url === '' ? system : url].flat()]))
+  for (const name of shared.split(' ')) if (name !== '') own.set(name, [system].flat())
+  return own
 }
 
 /** How many of their queues the controllers are to use that have several: told to the tick. */

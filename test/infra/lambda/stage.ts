@@ -30,10 +30,10 @@ export interface Stage extends AsyncDisposable {
   readonly room: Room
   /** What a function has asked of AWS so far. */
   calls(name: FunctionName): readonly AwsCall[]
-  /** A request through the gateway, by somebody the authorizer let in. */
-  request(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }>
+  /** A request through the gateway, by somebody the authorizer let in: by default as an administrator. */
+  request(method: string, path: string, body?: object, group?: string): Promise<Reply>
   /** The same with a token: the authorizer of the template is asked first, and what it says is acted upon. */
-  requestAs(token: string, method: string, path: string): Promise<{ readonly status: number; readonly text: string }>
+  requestAs(token: string, method: string, path: string): Promise<Reply>
   /** A minute of the clock: what the schedules of the template call, with what they give. */
   minute(): Promise<void>
   /** Hands on what waits in the stream and in queues, and what comes of that, until nothing does. */
@@ -54,6 +54,11 @@ export interface Stage extends AsyncDisposable {
   route(name: FunctionName, live: FunctionProcess): void
   /** Of the bundles, in bytes. */
   readonly sizes: Readonly<Record<FunctionName, number>>
+}
+
+interface Reply {
+  readonly status: number
+  readonly text: string
 }
 
 interface Version {
@@ -130,8 +135,8 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     ) as Stage['sizes'],
     calls: (name) => calls.get(`${name}{}`)?.() ?? [],
     wiring,
-    request: async (method, path, body) =>
-      streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body))),
+    request: async (method, path, body, group) =>
+      streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body, group))),
     requestAs: async (token, method, path) => {
       const event = { type: 'TOKEN', authorizationToken: token, methodArn: 'arn:aws:execute-api:r:1:a/v1/GET/' }
       const { error, body } = await functionOf(wiring.api.authorizer).invoke(event)
@@ -215,7 +220,7 @@ const accepting: Answering = async (_request, body) => {
 }
 
 /** As API Gateway hands it on after the authorizer has allowed it. */
-export function proxyEvent(httpMethod: string, target: string, body?: object): object {
+export function proxyEvent(httpMethod: string, target: string, body?: object, group = 'system:masters'): object {
   const { pathname, searchParams } = new URL(target, 'https://api.example')
   const several = [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)])
   const type = httpMethod === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
@@ -228,7 +233,7 @@ export function proxyEvent(httpMethod: string, target: string, body?: object): o
     multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
     queryStringParameters: Object.fromEntries(searchParams),
     multiValueQueryStringParameters: Object.fromEntries(several),
-    requestContext: { authorizer: { principal: 'admin', groups: JSON.stringify(['system:masters']) } },
+    requestContext: { authorizer: { principal: 'somebody', groups: JSON.stringify([group, 'system:authenticated']) } },
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)).toString('base64'),
     isBase64Encoded: body !== undefined,
   }
