@@ -11,7 +11,7 @@ import { awsClient, plainClient } from './lambda/runtime-clients.ts'
 const scratch = temporaryDirectory('cold-starts')
 afterAll(() => scratch[Symbol.dispose]())
 
-/** Those that stand between a request and its status. `npm run bundles -- --starts 50` tells of all, and more exactly. */
+/** Those between a request and its status. `npm run bundles -- --starts 50` tells of all of them, and more exactly. */
 const names = ['api', 'authorizer', 'relay', 'reconcile']
 
 it('a start takes a second of processor time at most, with all shipped reconcilers: of 1.5 s the rest is Lambda’s', async () => {

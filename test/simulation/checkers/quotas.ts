@@ -5,8 +5,8 @@ import { isClear, objectsOf, type Checker, type Scene } from './checker.ts'
 
 /**
  * Quotas: there are never more objects than the limit in force, which is the one of the last count, from the time on
- * when every process knows of it and has had what was made before counted; and in the end its status says how many there
- * are, and what its spec says. A creation that is refused leaves nothing, which promise 1 looks at.
+ * when every process knows of it and has had what was made before counted; and in the end its status says how many
+ * there are, and has the limit of its spec. A creation that is refused leaves nothing, which promise 1 looks at.
  */
 export function createQuotas({ world, scenario, table, report }: Scene): Checker {
   /** Since when each quota has the limit in force: it limits nothing before the first count. */
