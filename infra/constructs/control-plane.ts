@@ -29,6 +29,7 @@ import { quotaAdvice } from './quota-need.ts'
 import { Relay } from './relay.ts'
 import { RemovalGuard } from './removal-guard.ts'
 import type { SentTraces } from './sent-traces.ts'
+import { TokenKeys } from './token-keys.ts'
 import { feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
@@ -140,13 +141,15 @@ interface AdoptedController extends Construct {
 }
 
 /**
- * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters.
+ * A control plane without its controllers: tables, API, relay, the minute's tick, and who looks after dead letters.
  * Add a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
   /** All objects. */
   readonly table: ObjectTable
   readonly api: ControlApi
+  /** Of tokens of ServiceAccounts. */
+  readonly tokenKeys: TokenKeys
   /** Tells of objects that become Ready or fail, for rules of your own. */
   readonly eventBus: events.EventBus
   readonly alarmTopic: sns.ITopic
@@ -208,13 +211,23 @@ export class ControlPlane extends Construct {
     this.connect(this.systemQueue)
     this.startTicking()
     const { api: handler, authorizer } = this.functions
+    this.tokenKeys = new TokenKeys(this, 'TokenKeys', props)
+    this.tokenKeys.allowSigning(handler)
+    this.tokenKeys.allowChecking(authorizer)
     this.api = new ControlApi(this, 'Api', { ...props, ...this.common(), handler, authorizer })
 
     this.guard = new RemovalGuard(this, 'Controllers', {
       worker: this.functions.removal,
       controllers: () => [...this.controllers.values()].map(({ reconciler }) => reconciler),
     })
-    this.guard.guard(this.table, this.api, this.relay, this.systemQueue, ...Object.values(this.functions))
+    this.guard.guard(
+      this.table,
+      this.tokenKeys,
+      this.api,
+      this.relay,
+      this.systemQueue,
+      ...Object.values(this.functions),
+    )
 
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
     this.dashboard = dashboard(this, 'Dashboard', stackName, { rows: () => overview(this.toShown()) })

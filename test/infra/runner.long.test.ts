@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askCloudFormation, lampController, shelfController } from './lambda/cloudformation.ts'
 import { plainClient } from './lambda/runtime-clients.ts'
-import { shelf } from './lambda/script.ts'
+import { makeToken, shelf } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 
 /**
@@ -106,6 +106,20 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
     })
     const refused = await stage.request('POST', `${objects}/shelves`, shelf('mine', { books: 1 }), 'setpoint:readers')
     expect(refused.status).toBe(403)
+  })
+
+  it('lets a token of a ServiceAccount do what a binding says, and nothing else', async () => {
+    const token = await makeToken(stage)
+    const list = () => stage.requestAs(`Bearer ${token}`, 'GET', `${objects}/shelves`)
+    expect((await list()).status).toBe(403)
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings'
+    const subjects = [{ kind: 'ServiceAccount', name: 'robot' }]
+    const roleRef = { kind: 'ClusterRole', name: 'view' }
+    await stage.request('POST', rbac, { metadata: { name: 'robot' }, roleRef, subjects })
+    expect((await list()).status).toBe(200)
+    const [head = '', payload = ''] = token.split('.')
+    expect((await stage.requestAs(`Bearer ${head}.${payload}.AAAA`, 'GET', '/apis')).status).toBe(401)
+    expect((await stage.requestAs(`Bearer ${token}`, 'POST', `${objects}/shelves`, shelf('x', {}))).status).toBe(403)
   })
 
   it('applies an object, which becomes Ready', async () => {

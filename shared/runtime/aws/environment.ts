@@ -80,6 +80,16 @@ export function issuersOf(environment: Environment): readonly TokenIssuer[] {
   return issuers
 }
 
+/** The table with the public keys of tokens of ServiceAccounts, where they are known. */
+export function tokenKeysOf({ SETPOINT_TOKEN_KEYS: table }: Environment): string | undefined {
+  return table === '' ? undefined : table
+}
+
+/** The table with the key that signs them, where they are made. */
+export function signingKeysOf({ SETPOINT_SIGNING_KEYS: table }: Environment): string | undefined {
+  return table === '' ? undefined : table
+}
+
 /** What a presigned request must have been signed for: another control plane's tokens are not ours. */
 export function clusterIdOf(environment: Environment): string {
   return requireVariable(environment, 'SETPOINT_CLUSTER_ID')
