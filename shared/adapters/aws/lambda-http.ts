@@ -5,7 +5,8 @@ import type { HeaderField, HttpRequest, HttpResponse } from '../../ports/http-ha
 
 /**
  * The shell of the API on Lambda behind a regional REST API with response streaming: the proxy event as a request, and
- * the response as what is streamed. `credentials` stand for the Authorization header, which is not passed on. Source: API Gateway Developer Guide, "Lambda proxy integration" and "response transfer mode".
+ * the response as what is streamed. `credentials` stand for the Authorization header, which is not passed on. Source:
+ * API Gateway Developer Guide, "Lambda proxy integration" and "response transfer mode".
  */
 export interface StreamedResponse {
   readonly statusCode: number

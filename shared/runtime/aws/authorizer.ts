@@ -16,10 +16,10 @@ import { lazy } from './lazy.ts'
 
 /**
  * Decides who may call the API: whoever proves by a token to be an administrator or a reader, a principal of the
- * account, a ServiceAccount, or a subject of an issuer that lets all of its own in. What they may do there, the API decides by their
- * groups and by bindings. API Gateway keeps the answer for as long as the authorizer's time to live says, under the
- * token. Throws `Unauthorized`, which is answered with 401, for a token that proves nothing; any other error, for one
- * that cannot be verified now, is answered with 500.
+ * account, a ServiceAccount, or a subject of an issuer that lets all of its own in. What they may do there, the API
+ * decides by their groups and by bindings. API Gateway keeps the answer for as long as the authorizer's time to live
+ * says, under the token. Throws `Unauthorized`, which is answered with 401, for a token that proves nothing; any other
+ * error, for one that cannot be verified now, is answered with 500.
  */
 export type Authorize = (request: AuthorizeRequest) => Promise<APIGatewayAuthorizerResult>
 

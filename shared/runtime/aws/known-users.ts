@@ -5,8 +5,8 @@ import type { Authenticator, User } from '../../ports/authenticator.ts'
 const usersMax = 1_000
 
 /**
- * Reads users from our own text, in which the authorizer says who asks; a token is nobody's here. Who asks again is the same user, so that what
- * was decided for them is remembered (`remembered-decisions.ts`).
+ * Reads users from our own text, in which the authorizer says who asks; a token is nobody's here. Who asks again is the
+ * same user, so that what was decided for them is remembered (`remembered-decisions.ts`).
  */
 export function createKnownUsers(): Authenticator {
   const users = new Map<string, User>()
