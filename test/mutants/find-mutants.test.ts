@@ -7,11 +7,11 @@ function mutated(text: string): readonly string[] {
 
 describe('mutants', () => {
   it.each([
-    ['comparisons', 'export const f = (a, b) => a < b', ['a <= b', 'a >= b']],
-    ['equality', 'export const f = (a, b) => a === b', ['a !== b']],
-    ['logic', 'export const f = (a, b) => a && b', ['a || b']],
-    ['a default', 'export const f = (a, b) => a ?? b', ['a && b']],
-    ['arithmetic', 'export const f = (a, b) => a + b', ['a - b']],
+    ['comparisons', 'export const f = (a, b) => a < b', ['(a) <= (b)', '(a) >= (b)']],
+    ['equality', 'export const f = (a, b) => a === b', ['(a) !== (b)']],
+    ['logic', 'export const f = (a, b) => a && b', ['(a) || (b)']],
+    ['a default', 'export const f = (a, b) => a ?? b', ['(a) && (b)']],
+    ['arithmetic', 'export const f = (a, b) => a + b', ['(a) - (b)']],
     ['a negation', 'export const f = (a) => !a', ['=> a']],
     ['a condition', 'export const f = (a) => (a ? b : c)', ['(true ? b : c)', '(false ? b : c)']],
     ['a number', 'export const max = 10', ['max = 11']],

@@ -10,16 +10,30 @@ export interface Mutant {
   readonly end: number
   readonly original: string
   readonly replacement: string
+  /** The expression around it, and what stands in its place. */
+  readonly site: Site
+  readonly variant: string
+}
+
+export interface Site {
+  readonly start: number
+  readonly end: number
+  /** A number that names a property: an expression has to stand in brackets there. */
+  readonly isKey: boolean
 }
 
 /** Every mutant of a file, in the order of its text. */
 export function findMutants(path: string, text: string): readonly Mutant[] {
   const { program } = sourceFile(path, text)
+  const keys = new Set<SyntaxNode>()
   const mutants: Mutant[] = []
   for (const node of runningNodesOf(program)) {
-    for (const { start, end, replacement } of changesOf(node, text)) {
+    if (node.type === 'Property' && node['computed'] !== true) keys.add(node['key'] as SyntaxNode)
+    for (const { start, end, replacement, site, variant } of changesOf(node, text)) {
       const line = text.slice(0, start).split('\n').length
-      mutants.push({ path, line, start, end, original: text.slice(start, end), replacement })
+      const original = text.slice(start, end)
+      const place = { start: site.start, end: site.end, isKey: keys.has(node) }
+      mutants.push({ path, line, start, end, original, replacement, site: place, variant })
     }
   }
   return mutants.toSorted((a, b) => a.start - b.start || a.end - b.end)
@@ -43,14 +57,16 @@ const expressionsOfTypeScript: ReadonlySet<string> = new Set([
 ])
 
 /** The text with the mutant in it. */
-export function applyMutant({ start, end, replacement }: Mutant, text: string): string {
-  return text.slice(0, start) + replacement + text.slice(end)
+export function applyMutant({ site, variant }: Mutant, text: string): string {
+  return text.slice(0, site.start) + variant + text.slice(site.end)
 }
 
 interface Change {
   readonly start: number
   readonly end: number
   readonly replacement: string
+  readonly site: SyntaxNode
+  readonly variant: string
 }
 
 function changesOf(node: SyntaxNode, text: string): readonly Change[] {
@@ -66,7 +82,7 @@ function changesOf(node: SyntaxNode, text: string): readonly Change[] {
     case 'Literal':
       return changeLiteral(node)
     case 'ExpressionStatement':
-      return isCall(node['expression'] as SyntaxNode) ? [whole(node, 'void 0')] : []
+      return isCall(node['expression'] as SyntaxNode) ? [whole(node['expression'] as SyntaxNode, 'void 0')] : []
     default:
       return []
   }
@@ -95,7 +111,13 @@ function changeOperator(node: SyntaxNode, text: string): readonly Change[] {
   const operator = node['operator'] as string
   const at = text.indexOf(operator, left.end)
   if (at < 0 || at >= right.start || isText(left) || isText(right)) return []
-  return (operators[operator] ?? []).map((replacement) => ({ start: at, end: at + operator.length, replacement }))
+  return (operators[operator] ?? []).map((replacement) => ({
+    start: at,
+    end: at + operator.length,
+    replacement,
+    site: node,
+    variant: `((${sourceOf(left, text)}) ${replacement} (${sourceOf(right, text)}))`,
+  }))
 }
 
 /** A sum of texts has no other operator. */
@@ -115,8 +137,8 @@ function isCall(node: SyntaxNode): boolean {
   return called.type === 'CallExpression'
 }
 
-function whole({ start, end }: SyntaxNode, replacement: string): Change {
-  return { start, end, replacement }
+function whole(site: SyntaxNode, replacement: string): Change {
+  return { start: site.start, end: site.end, replacement, site, variant: replacement }
 }
 
 function sourceOf({ start, end }: SyntaxNode, text: string): string {

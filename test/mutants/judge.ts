@@ -1,75 +1,168 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { importGraphOf } from '../architecture/circles.ts'
-import { root, sourceFiles } from '../architecture/source.ts'
-import { copySources } from '../support/source-copy.ts'
-import { applyMutant, type Mutant } from './find-mutants.ts'
-import { nearestTests } from './nearest-tests.ts'
+import { basename } from 'node:path'
+import type { Coverage, Chosen } from './coverage.ts'
+import type { HostReply, Judged } from './host-messages.ts'
+import { memoryMax, type HostProcess, type Limits, type Silence } from './host-process.ts'
+import type { Numbered } from './instrument.ts'
+import type { Workshop } from './workshop.ts'
 
 /** What the tests made of a mutant. A run that takes too long was brought to stand still by it. */
-export type Judgement = 'killed' | 'timed out' | 'survived'
+export type Judgement = 'killed' | 'timed out' | 'survived' | 'unreached'
 
-/** After so many test files, and after so many, the judge looks whether the mutant is killed already. */
-const stages = [8, 40, Infinity]
-
-export interface JudgeOptions {
-  /** Of one stage. */
-  readonly timeoutMs: number
-  /** No tests beyond the first stage: a quick look. A mutant that survives it may be killed by others. */
-  readonly near: boolean
+export interface Verdict {
+  readonly judgement: Judgement
+  /** The test file that noticed it. */
+  readonly by?: string | undefined
 }
 
-/** A copy of the sources in which one mutant at a time lives. */
+/** After so many mutants it is another process's turn. */
+const tasksMax = 300
+/** What a mutant that only matters when modules are loaded is tried with, and a survivor once more. */
+const freshMs = 2_000
+const none = -1
+
+export interface JudgeOptions {
+  readonly coverage: Coverage
+  /** Of the processor, for the tests of one mutant, as long as they take without it. */
+  readonly budgetMs: number
+  /** How often a test file has noticed a mutant of a source file. */
+  readonly killers: Map<string, Map<string, number>>
+  readonly all: readonly Numbered[]
+}
+
+/**
+ * Judges mutants one after the other in a process that stays. A kill counts if the same test passes there without the
+ * mutant; what survives is tried once more in a process that loads its modules with the mutant in them.
+ */
 export class Judge {
-  readonly #copy = copySources('mutants')
-  readonly #graph = importGraphOf(sourceFiles())
-  readonly #timeoutMs: number
-  readonly #stages: readonly number[]
+  readonly #workshop: Workshop
+  readonly #options: JudgeOptions
+  #warm: HostProcess | undefined
 
-  constructor({ timeoutMs, near }: JudgeOptions) {
-    this.#timeoutMs = timeoutMs
-    this.#stages = near ? stages.slice(0, 1) : stages
-  }
-
-  /** Runs the tests that reach the file, the nearest first, until one fails. */
-  judge(mutant: Mutant): Judgement {
-    const path = join(this.#copy.path, mutant.path)
-    const text = readFileSync(path, 'utf8')
-    writeFileSync(path, applyMutant(mutant, text))
-    try {
-      return this.#judgeInStages(nearestTests(mutant.path, this.#graph))
-    } finally {
-      writeFileSync(path, text)
-    }
+  constructor(workshop: Workshop, options: JudgeOptions) {
+    this.#workshop = workshop
+    this.#options = options
   }
 
   [Symbol.dispose](): void {
-    this.#copy[Symbol.dispose]()
+    this.#warm?.stop()
   }
 
-  #judgeInStages(tests: readonly string[]): Judgement {
-    let from = 0
-    for (const to of this.#stages) {
-      const some = tests.slice(from, to)
-      const judgement = some.length === 0 ? 'survived' : this.#run(some)
-      if (judgement !== 'survived') return judgement
-      from = to
+  async judge(numbered: Numbered): Promise<Verdict> {
+    const verdict = await this.#judge(numbered)
+    if (verdict.by !== undefined) {
+      const killers = this.#killersOf(numbered)
+      killers.set(verdict.by, (killers.get(verdict.by) ?? 0) + 1)
     }
-    return 'survived'
+    return verdict
   }
 
-  #run(tests: readonly string[]): Judgement {
-    const program = join(root, 'node_modules/vitest/vitest.mjs')
-    const args = ['run', ...tests, '--bail', '1', '--reporter', 'dot']
-    const { status, error } = spawnSync(process.execPath, [program, ...args], {
-      cwd: this.#copy.path,
-      // However long the form is in which this was started.
-      env: { ...process.env, SETPOINT_TESTS: 'short' },
-      timeout: this.#timeoutMs,
-      stdio: 'ignore',
-    })
-    if (error !== undefined) return 'timed out'
-    return status === 0 ? 'survived' : 'killed'
+  async #judge(numbered: Numbered): Promise<Verdict> {
+    const { id } = numbered
+    const chosen = this.#order(numbered, this.#options.coverage.testsOf(id))
+    const warm = await this.#judgeWarm(id, within(chosen, this.#options.budgetMs))
+    if (warm !== undefined) return warm
+    const isLoading = this.#options.coverage.isInLoading(id)
+    if (chosen.length === 0 && !isLoading) return { judgement: 'unreached' }
+    const others = isLoading ? this.#order(numbered, this.#testsOfFile(numbered)) : chosen
+    return (await this.#judgeFresh(id, within(others, freshMs))) ?? { judgement: 'survived' }
   }
+
+  /** Undefined: it has to be tried in a process of its own. */
+  async #judgeWarm(id: number, some: readonly Chosen[]): Promise<Verdict | undefined> {
+    for (const { path, ids, ms } of some) {
+      const host = await this.#warmHost()
+      const reply = await host.ask({ do: 'judge', mutant: id, batch: { path, ids } }, limitsOf(ms))
+      if (reply === 'hung') return { judgement: 'timed out', by: path }
+      const judged = judgedIn(reply)
+      if (judged?.killed === false) continue
+      if (judged?.isSure === true) return { judgement: 'killed', by: path }
+      // The process may remember what the mutant made of it.
+      this.#stopWarm()
+      return undefined
+    }
+    return undefined
+  }
+
+  /** Undefined: it is not killed by these. */
+  async #judgeFresh(id: number, some: readonly Chosen[]): Promise<Verdict | undefined> {
+    if (some.length === 0) return undefined
+    using host = await this.#workshop.start(id)
+    for (const { path, ids, ms } of some) {
+      const batch = { path, ids }
+      const reply = await host.ask({ do: 'judge', mutant: id, batch }, limitsOf(ms))
+      if (reply === 'hung') return { judgement: 'timed out', by: path }
+      if (judgedIn(reply)?.killed === false) continue
+      const warm = await this.#warmHost()
+      const without = judgedIn(await warm.ask({ do: 'judge', mutant: none, batch }, limitsOf(ms)))
+      return without?.killed === false ? { judgement: 'killed', by: path } : undefined
+    }
+    return undefined
+  }
+
+  async #warmHost(): Promise<HostProcess> {
+    if (this.#warm && (this.#warm.tasks >= tasksMax || this.#warm.memory > memoryMax)) this.#stopWarm()
+    if (!this.#warm?.isAlive) this.#warm = await this.#workshop.start()
+    return this.#warm
+  }
+
+  #stopWarm(): void {
+    this.#warm?.stop()
+    this.#warm = undefined
+  }
+
+  /** Tests that come by anything in the file. */
+  #testsOfFile({ mutant }: Numbered): readonly Chosen[] {
+    const { coverage } = this.#options
+    const paths = new Set(this.#idsIn(mutant.path).flatMap((id) => coverage.testsOf(id).map(({ path }) => path)))
+    return [...paths].flatMap((path) => coverage.wholeOf(path) ?? [])
+  }
+
+  /**
+   * The cheapest first; one that comes by much of the source file, or has noticed mutants of it, or has its name may
+   * cost more.
+   */
+  #order(numbered: Numbered, some: readonly Chosen[]): readonly Chosen[] {
+    const killers = this.#killersOf(numbered)
+    const source = numbered.mutant.path
+    const ids = this.#idsIn(source)
+    const weightOf = ({ path, ms }: Chosen): number => {
+      const share = this.#options.coverage.shareOf(path, ids)
+      const likeness = basename(path).split('.')[0] === basename(source, '.ts') ? 20 : 1
+      return (ms + 1) / ((1 + 5 * (killers.get(path) ?? 0)) * (0.02 + share ** 3) * likeness)
+    }
+    return some
+      .map((one) => ({ one, weight: weightOf(one) }))
+      .toSorted((a, b) => a.weight - b.weight)
+      .map(({ one }) => one)
+  }
+
+  #idsIn(source: string): readonly number[] {
+    return this.#options.all.filter(({ mutant }) => mutant.path === source).map(({ id }) => id)
+  }
+
+  #killersOf({ mutant: { path } }: Numbered): Map<string, number> {
+    const known = this.#options.killers.get(path) ?? new Map<string, number>()
+    this.#options.killers.set(path, known)
+    return known
+  }
+}
+
+/** As many as the time suffices for, and one. */
+function within(some: readonly Chosen[], budgetMs: number): readonly Chosen[] {
+  let usedMs = 0
+  return some.filter(({ ms }) => {
+    const isIn = usedMs < budgetMs
+    usedMs += ms
+    return isIn
+  })
+}
+
+/** A process that ended has judged nothing. */
+function judgedIn(reply: HostReply | Silence): Judged | undefined {
+  return typeof reply !== 'string' && 'judged' in reply ? reply.judged : undefined
+}
+
+/** The first tests of a process load the modules. */
+function limitsOf(ms: number): Limits {
+  return { processorMs: 4_000 + 10 * ms, wallMs: 90_000 + 30 * ms }
 }

@@ -6,29 +6,40 @@ import { root, sourceFiles } from '../architecture/source.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { findMutants, type Mutant } from './find-mutants.ts'
 import { leastKilledOf, seedOfDay } from './gate.ts'
+import { Coverage } from './coverage.ts'
 import { Judge } from './judge.ts'
-import { describeMutant, reportOf, type Judged } from './report.ts'
+import type { FileRecord } from './host-messages.ts'
+import type { Numbered } from './instrument.ts'
+import { describeMutant, isKilled, reportOf, roomOf, type Judged } from './report.ts'
 import { knownSurvivors } from './survivors.ts'
+import { Workshop } from './workshop.ts'
 
 /**
- * `npm run mutants`: makes small changes of the program, one at a time, and runs the tests that reach them, the nearest
- * first. A change that no test notices is a hole in the tests. Exit code 1 if fewer than 95 of 100 were killed; of a
- * sample, if so few were killed that this is hardly by chance.
+ * `npm run mutants`: makes small changes of the program, one at a time, and runs the tests that come by them, the
+ * cheapest first. A change that no test notices is a hole in the tests. Exit code 1 if fewer than 95 of 100 were killed;
+ * of a sample, if so few were killed that this is hardly by chance.
  *
- *     npm run mutants                             all of them: days of processor time
+ *     npm run mutants                             all of them: a night
  *     npm run mutants -- --sample 20              20 of them, others each day
  *     npm run mutants -- --sample 20 --seed 7     20 of them, drawn by a seed
+ *     npm run mutants -- --each 20                20 of each room
  *     npm run mutants -- --only engine/state      those of files whose path holds this text
- *     npm run mutants -- --sample 20 --near       a quick look: the eight nearest test files only
+ *     npm run mutants -- --tests unit/engine      with test files whose path holds this text: a quick look
+ *     npm run mutants -- --seconds 60             for tests of one mutant, as long as they take without it
+ *     npm run mutants -- --hosts 2                so many processes at a time
+ *     npm run mutants -- --keep /tmp/records      keeps what tests come by there, until the sources change
  *     npm run mutants -- --report test/mutants/REPORT.md   writes down what was found
  */
 const { values } = optionsOf('npm run mutants --', {
   options: {
     sample: { type: 'string', default: '' },
+    each: { type: 'string', default: '' },
     seed: { type: 'string', default: String(seedOfDay(Date.now())) },
     only: { type: 'string', default: '' },
-    minutes: { type: 'string', default: '10' },
-    near: { type: 'boolean', default: false },
+    tests: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '20' },
+    hosts: { type: 'string', default: '1' },
+    keep: { type: 'string', default: '' },
     report: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
   },
@@ -36,11 +47,12 @@ const { values } = optionsOf('npm run mutants --', {
 
 /** Where promises are kept. */
 const folders = ['model', 'resources', 'engine', 'reconciler', 'api', 'adapters/local'].map((name) => `shared/${name}`)
-const all = sourceFiles(folders)
-  .filter(({ path }) => path.includes(values.only))
+const numbered = sourceFiles(folders)
   .flatMap(({ path, text }) => findMutants(path, text))
-  .filter((mutant) => !isKnown(mutant))
-const drawn = values.sample === '' ? all : draw(all, wholeNumber('--sample', values.sample, 1))
+  .map((mutant, id) => ({ mutant, id }))
+const all = numbered.filter(({ mutant }) => mutant.path.includes(values.only) && !isKnown(mutant))
+const isSample = values.sample !== '' || values.each !== ''
+const drawn = drawnOf(all).toSorted((a, b) => a.id - b.id)
 const about = {
   command: ['npm run mutants --', ...process.argv.slice(2)].join(' '),
   commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
@@ -49,31 +61,62 @@ const about = {
   known: knownSurvivors,
 }
 console.log(`${drawn.length} of ${all.length} mutants, seed ${values.seed}`)
-if (values.list) for (const mutant of drawn) console.log(describeMutant(mutant))
-else judgeAll()
+if (values.list) for (const { mutant } of drawn) console.log(describeMutant(mutant))
+else await judgeAll()
 
-function judgeAll(): void {
-  using judge = new Judge({ timeoutMs: wholeNumber('--minutes', values.minutes, 1) * 60_000, near: values.near })
-  const judged: Judged[] = []
-  for (const mutant of drawn) {
-    const judgement = judge.judge(mutant)
-    judged.push({ mutant, judgement })
-    console.log(`${judgement.padEnd(9)}  ${describeMutant(mutant)}`)
-    if (values.report !== '') writeFileSync(values.report, reportOf({ ...about, judged }))
+async function judgeAll(): Promise<void> {
+  const hosts = wholeNumber('--hosts', values.hosts, 1)
+  using workshop = new Workshop(numbered, values.keep)
+  const paths = new Set(drawn.map(({ mutant }) => mutant.path))
+  const records = await workshop.cover(paths, { hosts, tests: values.tests })
+  tellOf(records)
+  const options = {
+    coverage: new Coverage(records, numbered.length),
+    budgetMs: wholeNumber('--seconds', values.seconds, 1) * 1000,
+    killers: new Map<string, Map<string, number>>(),
+    all: numbered,
   }
-  const killed = judged.filter(({ judgement }) => judgement !== 'survived').length
-  const least = leastKilledOf(judged.length, values.sample !== '')
+  const judged: Judged[] = []
+  const open = drawn.values()
+  const work = async (): Promise<void> => {
+    using judge = new Judge(workshop, options)
+    for (const one of open) {
+      const startMs = performance.now()
+      const { judgement, by = '' } = await judge.judge(one)
+      judged.push({ mutant: one.mutant, judgement })
+      const ms = String(Math.round(performance.now() - startMs)).padStart(6)
+      console.log(`${judgement.padEnd(9)} ${ms} ms  ${describeMutant(one.mutant)}  ${by}`)
+    }
+  }
+  await Promise.all(Array.from({ length: hosts }, work))
+  conclude(judged)
+}
+
+function tellOf(records: readonly FileRecord[]): void {
+  for (const { path, failed } of records) if (failed !== undefined) console.log(`fails without a mutant: ${path}`)
+  const tests = records.reduce((sum, record) => sum + record.tests.length, 0)
+  console.log(`${tests} tests in ${records.length} files`)
+}
+
+function conclude(judged: readonly Judged[]): void {
+  const report = reportOf({ ...about, judged })
+  if (values.report !== '') writeFileSync(values.report, report)
+  const killed = judged.filter(isKilled).length
+  const least = leastKilledOf(judged.length, isSample)
+  console.log(report.slice(0, report.indexOf('\n## ')))
   console.log(`${killed} of ${judged.length} killed; at least ${least} have to be`)
   process.exitCode = killed >= least ? 0 : 1
 }
 
-function draw(from: readonly Mutant[], count: number): readonly Mutant[] {
+/** All of them, or so many, or so many of each room. */
+function drawnOf(from: readonly Numbered[]): readonly Numbered[] {
   const random = createSeededRandom(wholeNumber('--seed', values.seed))
-  return from
-    .map((mutant) => ({ mutant, at: random.next() }))
-    .toSorted((a, b) => a.at - b.at)
-    .slice(0, count)
-    .map(({ mutant }) => mutant)
+  const shuffled = from.map((one) => ({ one, at: random.next() })).toSorted((a, b) => a.at - b.at)
+  const mixed = shuffled.map(({ one }) => one)
+  if (values.sample !== '') return mixed.slice(0, wholeNumber('--sample', values.sample, 1))
+  if (values.each === '') return mixed
+  const each = wholeNumber('--each', values.each, 1)
+  return [...Map.groupBy(mixed, ({ mutant }) => roomOf(mutant.path)).values()].flatMap((some) => some.slice(0, each))
 }
 
 function isKnown({ path, line, replacement }: Mutant): boolean {

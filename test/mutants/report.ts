@@ -20,13 +20,13 @@ export interface MutantRun {
 
 /** As Markdown: the command, the commit, the counts by folder, and who survived. */
 export function reportOf({ command, commit, day, all, judged, known }: MutantRun): string {
-  const folders = Map.groupBy(judged, ({ mutant }) => folderOf(mutant.path))
-  const rows = [...folders].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([folder, some]) => row(folder, some))
-  const survivors = judged.filter(({ judgement }) => judgement === 'survived')
+  const rooms = Map.groupBy(judged, ({ mutant }) => roomOf(mutant.path))
+  const rows = [...rooms].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([room, some]) => row(room, some))
+  const survivors = judged.filter((one) => !isKilled(one))
   return [
     `# Mutants\n`,
     `\`${command}\` at ${commit}, ${day}: ${judged.length} of ${all} mutants.\n`,
-    `| folder | mutants | killed | survived |\n| --- | --- | --- | --- |`,
+    `| room | mutants | killed | survived |\n| --- | --- | --- | --- |`,
     [...rows, row('all', judged)].join('\n'),
     `\n## Survivors\n`,
     survivors.length === 0 ? 'None.' : survivors.map(({ mutant }) => `- ${describeMutant(mutant)}`).join('\n'),
@@ -38,18 +38,23 @@ export function reportOf({ command, commit, day, all, judged, known }: MutantRun
   ].join('\n')
 }
 
+/** A run that takes too long was brought to stand still by the mutant, and somebody notices that. */
+export function isKilled({ judgement }: Judged): boolean {
+  return judgement === 'killed' || judgement === 'timed out'
+}
+
 export function describeMutant({ path, line, original, replacement }: Mutant): string {
   const [from, to] = [original, replacement].map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 60))
   return `${path}:${line}  ${from}  →  ${to}`
 }
 
 function row(name: string, some: readonly Judged[]): string {
-  const survived = some.filter(({ judgement }) => judgement === 'survived').length
+  const survived = some.filter((one) => !isKilled(one)).length
   return `| ${name} | ${some.length} | ${some.length - survived} | ${survived} |`
 }
 
 /** `shared/model/schema/options.ts` is of `model`, `shared/adapters/local/queue/x.ts` of `adapters/local`. */
-function folderOf(path: string): string {
+export function roomOf(path: string): string {
   const [, layer = '', ...rest] = path.split('/')
-  return layer === 'adapters' ? `${layer}/${rest[0]}` : layer
+  return layer === 'adapters' || layer === 'engine' ? `${layer}/${rest[0]}` : layer
 }
