@@ -101,7 +101,6 @@ function accessKind(
     kind,
     plural,
     namespaced,
-    hidesGeneration: true,
     schema: objectSchema(description, properties),
   })
 }
@@ -118,7 +117,6 @@ export const serviceAccountKind = defineBuiltInKind({
   plural: 'serviceaccounts',
   shortNames: ['sa'],
   namespaced: true,
-  hidesGeneration: true,
   schema: objectSchema('An account of a program, in a namespace.', {
     automountServiceAccountToken: { type: 'boolean', nullable: true },
     imagePullSecrets: {

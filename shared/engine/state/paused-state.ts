@@ -12,10 +12,10 @@ export function toPausedState(live: StoredObject, facts: TurnFacts): StoredObjec
   const { object, engine } = live
   if (!isPaused(object)) return live
   const { reservedMs: _, unended: __, ...memory } = engine.memory ?? {}
-  const next = engine.change === undefined ? {} : { change: engine.change }
+  const { wait: ___, wakeAtMs: ____, netMs: _____, hold: ______, ...change } = engine
   return {
     object: facts.showsStatus ? withCondition(live, facts) : object,
-    engine: withMemory(next, memory),
+    engine: withMemory(change, memory),
   }
 }
 

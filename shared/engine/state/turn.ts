@@ -57,7 +57,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
       if (others.length > 0) await queue.settle(others)
     },
     isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
-    settle: () => queue.settle(rest.length === 0 ? [kept] : [kept, ...rest]),
+    settle: () => queue.settle([kept, ...rest]),
   }
 }
 

@@ -77,6 +77,17 @@ describe('findSpecFaults', () => {
     expect(findSpecFaults(relaxed, objectOf({ spec: {} }), served)).toBeUndefined()
   })
 
+  it('says what cannot be converted of what is stored in another version, and looks at no other so', () => {
+    const findFault = (_object: ApiObject, to: string): string => `no ${to} of it`
+    const converted = {
+      ...page,
+      conversion: { version: 'v1', findFault } as unknown as NonNullable<Kind['conversion']>,
+    }
+    const stored = objectOf({ spec: { heading: 'a' } })
+    expect(findSpecFaults(converted, { ...stored, apiVersion: 'g.dev/v0' })).toBe('no v1 of it')
+    expect(findSpecFaults(converted, stored)).toBeUndefined()
+  })
+
   it('says ten of very many', () => {
     const many = kindWith(z.object({ tags: z.array(z.object({ name: z.string() })) }))
     const found = findSpecFaults(many, objectOf({ spec: { tags: Array.from({ length: 30 }, () => ({})) } }))

@@ -6,7 +6,14 @@ import { toPausedState } from '../../../../shared/engine/state/paused-state.ts'
 import { toPostponedState } from '../../../../shared/engine/state/postponed-state.ts'
 import type { RunFacts } from '../../../../shared/engine/state/run-facts.ts'
 import { toStalledState } from '../../../../shared/engine/state/stalled-state.ts'
-import { isOvertaken, releaseAfterRun, writeOf } from '../../../../shared/engine/state/writes.ts'
+import { toBegunState } from '../../../../shared/engine/state/begun-state.ts'
+import { isRepeatedError } from '../../../../shared/engine/state/repeated-errors.ts'
+import {
+  isOvertaken,
+  releaseAfterPostponement,
+  releaseAfterRun,
+  writeOf,
+} from '../../../../shared/engine/state/writes.ts'
 import { conditionOf } from '../../../../shared/model/conditions.ts'
 import { dueAtMs, type EngineState } from '../../../../shared/model/engine-state.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
@@ -183,6 +190,54 @@ describe('releaseAfterRun', () => {
   })
 })
 
+describe('releaseAfterPostponement', () => {
+  it.each([
+    { what: 'a short wait in line', ms: 60_000, release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: false } },
+    { what: 'a long wait in line', ms: 60_001, release: { kind: 'settle' } },
+    { what: 'a hot loop', kind: 'HotLoop' as const, ms: 1, release: { kind: 'settle' } },
+    { what: 'a worn message', ms: 1, isNearReceiveLimit: true, release: { kind: 'settleWithTimer' } },
+  ])('$what: $release.kind', ({ kind = 'RateLimited' as const, ms, isNearReceiveLimit = false, release }) => {
+    const turn = { isNearReceiveLimit }
+    expect(releaseAfterPostponement({ kind, untilMs: nowMs + ms }, { nowMs, turn })).toEqual(release)
+  })
+})
+
+describe('toBegunState', () => {
+  it('uses the reservation, and counts a run that has not ended', () => {
+    const begun = (memory: EngineState['memory']) =>
+      toBegunState(objectWith({ engine: { wakeAtMs: 1, ...(memory && { memory }) } }), {}).engine
+    expect(begun({ reservedMs: 5 })).toEqual({ wakeAtMs: 1, memory: { unended: 1 } })
+    expect(begun({ reservedMs: 5, unended: 2, notes: { a: 1 } })).toEqual({
+      wakeAtMs: 1,
+      memory: { unended: 3, notes: { a: 1 } },
+    })
+  })
+
+  it('puts the finalizer behind those of others, and is the same where nothing is to be done', () => {
+    const others = objectWith({ metadata: { finalizers: ['a/b'] } })
+    const begun = toBegunState(others, { finalizer: 'c/d' })
+    expect(begun.object.metadata.finalizers).toEqual(['a/b', 'c/d'])
+    expect(toBegunState(begun, { finalizer: 'c/d' })).toBe(begun)
+    expect(toBegunState(others, {})).toBe(others)
+    const going = objectWith({ metadata: { finalizers: ['a/b'], deletionTimestamp: 't' } })
+    expect(toBegunState(going, { finalizer: 'c/d' })).toBe(going)
+  })
+})
+
+describe('isRepeatedError', () => {
+  it.each([
+    ['the fourth failure with one message', 3, 'no route', false],
+    ['the fifth', 4, 'no route', true],
+    ['the fifth failure, with another message', 4, 'no host', false],
+    ['the second', undefined, 'no route', false],
+  ])('%s', (_what, sameErrors, message, isRepeated) => {
+    const failure = { attempt: 9, error: 'no route', ...(sameErrors && { sameErrors }) }
+    const stored = objectWith({ engine: { wait: { kind: 'Backoff', generation: 2, atMs: 1, failure } } })
+    expect(isRepeatedError(stored, { ...failed, message })).toBe(isRepeated)
+    expect(isRepeatedError(stored, { kind: 'stopped', reason: 'R', message })).toBe(false)
+  })
+})
+
 describe('isOvertaken', () => {
   it.each([
     { what: 'nothing', change: {}, is: false },
@@ -234,6 +289,13 @@ describe('states without a run', () => {
     expect(toStalledState(once, facts)).toBe(once)
     const later = { ...facts, nowMs: (once.engine.wait?.atMs ?? 0) + 1 }
     expect(toStalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
+  })
+
+  it('an object whose runs do not end says Paused as long as it is', () => {
+    const paused = { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } }
+    const { status = {} } = toPausedState(objectWith(paused), facts).object
+    expect(conditionOf(toStalledState(objectWith({ status }), facts).object, 'Paused')).toBeUndefined()
+    expect(conditionOf(toStalledState(objectWith({ ...paused, status }), facts).object, 'Paused')?.status).toBe('True')
   })
 })
 

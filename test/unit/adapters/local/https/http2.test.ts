@@ -7,6 +7,7 @@ import { httpServerNames } from '../../../../../shared/adapters/local/https/http
 import type { HttpServer, HttpServerOptions } from '../../../../../shared/adapters/local/https/listener.ts'
 import { errorCatalogue, OperatingError } from '../../../../../shared/model/errors.ts'
 import type { HttpHandler, HttpRequest } from '../../../../../shared/ports/http-handler.ts'
+import type { Logger } from '../../../../../shared/ports/logger.ts'
 import { createAuthority } from '../../../../support/client-certificate.ts'
 import { eventually } from '../../../../support/eventually.ts'
 import { share } from '../../../../support/strength.ts'
@@ -94,6 +95,20 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
       expect(JSON.parse(body)).toEqual(['PUT', '/a%2Fb', ['1', '2'], 'yes', 'h', 'grüße'])
       expect(headers).toMatchObject({ ':status': 200, 'content-type': 'text/plain', 'content-length': '46' })
     }
+  })
+
+  it('breaks off what its handler cannot answer, says so in the log, and goes on with the connection', async () => {
+    const logged: string[] = []
+    const log = (message: string): void => void logged.push(message)
+    const logger: Logger = { debug: () => {}, info: log, warn: log, error: log, with: () => logger }
+    const handler: HttpHandler = async ({ path }) => {
+      if (path === '/broken') throw new RangeError('a bug')
+      return ok('fine')
+    }
+    const session = await start(handler, { logger })
+    expect(await send(session, 'GET /broken')).toMatchObject({ code: constants.NGHTTP2_INTERNAL_ERROR, body: '' })
+    expect(logged).toHaveLength(1)
+    expect(await send(session, 'GET /')).toMatchObject({ body: 'fine' })
   })
 
   it('takes its authority for the host, and hands over each line of a header', async () => {

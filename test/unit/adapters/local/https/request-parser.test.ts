@@ -183,6 +183,10 @@ describe('what is refused', () => {
     expect(parsePieces(['GET / HTTP/1.1\nHost: x\n']).refused).toBe(400)
   })
 
+  it.each(['\r', '\n', '\rx', '\r\r\n'])('half of an empty line ahead of it: %j', (half) => {
+    expect(parsePieces([`${half}${get()}`])).toEqual({ requests: [], refused: 400 })
+  })
+
   it('stays refused', () => {
     expect(parsePieces(['x\r\n\r\n', get()])).toEqual({ requests: [], refused: 400 })
   })

@@ -1,0 +1,69 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect, it } from 'vitest'
+import { createGroupCommit } from '../../../../../shared/adapters/local/sqlite/group-commit.ts'
+import { OperatingError } from '../../../../../shared/model/errors.ts'
+
+function table(): { readonly connection: DatabaseSync; insert(id: number): number; ids(): readonly unknown[] } {
+  const connection = new DatabaseSync(':memory:')
+  connection.exec('CREATE TABLE a (id INTEGER PRIMARY KEY)')
+  return {
+    connection,
+    insert: (id) => Number(connection.prepare('INSERT INTO a VALUES (?)').run(id).changes),
+    ids: () =>
+      connection
+        .prepare('SELECT id FROM a ORDER BY id')
+        .all()
+        .map(({ id }) => id),
+  }
+}
+
+it('one commit serves all writes of a turn; each writer is told in their order', async () => {
+  const { connection, insert, ids } = table()
+  const { write } = createGroupCommit(connection, 'f')
+  const told: number[] = []
+  const all = [1, 2, 3].map((id) =>
+    write(
+      () => insert(id),
+      () => told.push(id),
+    ),
+  )
+  expect([ids(), told]).toEqual([[], []])
+  expect(await Promise.all(all)).toEqual([1, 1, 1])
+  expect([ids(), told]).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ])
+})
+
+it.each([
+  ['is refused', () => new OperatingError('VERSION_CONFLICT', 'no'), 'no'],
+  ['breaks', () => new RangeError('a bug'), 'a bug'],
+])('a write that %s takes no other with it', async (_what, errorOf, message) => {
+  const { connection, insert, ids } = table()
+  const { write } = createGroupCommit(connection, 'f')
+  const broken = write(() => {
+    throw errorOf()
+  })
+  const [first, last] = [write(() => insert(1)), write(() => insert(2))]
+  await expect(broken).rejects.toThrow(message)
+  expect(await Promise.all([first, last])).toEqual([1, 1])
+  expect(ids()).toEqual([1, 2])
+})
+
+it('a thousand writes are one commit, and the others come with the next turn', async () => {
+  const { connection, insert, ids } = table()
+  const { write } = createGroupCommit(connection, 'f')
+  const all = Array.from({ length: 1_001 }, (_, id) => write(() => insert(id)))
+  await all[0]
+  expect(ids()).toHaveLength(1_000)
+  await all[1_000]
+  expect(ids()).toHaveLength(1_001)
+})
+
+it('what waits is committed at once when that is asked for', () => {
+  const { connection, insert, ids } = table()
+  const { write, flush } = createGroupCommit(connection, 'f')
+  for (let id = 0; id < 1_500; id++) void write(() => insert(id))
+  flush()
+  expect(ids()).toHaveLength(1_500)
+})
