@@ -29,6 +29,7 @@ import { quotaAdvice } from './quota-need.ts'
 import { Relay } from './relay.ts'
 import { RemovalGuard } from './removal-guard.ts'
 import type { SentTraces } from './sent-traces.ts'
+import { TokenKeys } from './token-keys.ts'
 import { feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
@@ -140,13 +141,15 @@ interface AdoptedController extends Construct {
 }
 
 /**
- * A control plane without its controllers: table, API, relay, the minute's tick, and who looks after dead letters.
+ * A control plane without its controllers: tables, API, relay, the minute's tick, and who looks after dead letters.
  * Add a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
   /** All objects. */
   readonly table: ObjectTable
   readonly api: ControlApi
+  /** Of tokens of ServiceAccounts. */
+  readonly tokenKeys: TokenKeys
   /** Tells of objects that become Ready or fail, for rules of your own. */
   readonly eventBus: events.EventBus
   readonly alarmTopic: sns.ITopic
@@ -208,13 +211,23 @@ export class ControlPlane extends Construct {
     this.connect(this.systemQueue)
     this.startTicking()
     const { api: handler, authorizer } = this.functions
+    this.tokenKeys = new TokenKeys(this, 'TokenKeys', props)
+    this.tokenKeys.allowSigning(handler)
+    this.tokenKeys.allowChecking(authorizer)
     this.api = new ControlApi(this, 'Api', { ...props, ...this.common(), handler, authorizer })
 
     this.guard = new RemovalGuard(this, 'Controllers', {
       worker: this.functions.removal,
       controllers: () => [...this.controllers.values()].map(({ reconciler }) => reconciler),
     })
-    this.guard.guard(this.table, this.api, this.relay, this.systemQueue, ...Object.values(this.functions))
+    this.guard.guard(
+      this.table,
+      this.tokenKeys,
+      this.api,
+      this.relay,
+      this.systemQueue,
+      ...Object.values(this.functions),
+    )
 
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
     this.dashboard = dashboard(this, 'Dashboard', stackName, { rows: () => overview(this.toShown()) })
@@ -351,6 +364,7 @@ export class ControlPlane extends Construct {
     return {
       SETPOINT_TABLE: this.table.tableName,
       SETPOINT_QUEUES: this.later(() => this.queueUrls()),
+      SETPOINT_SHARED: Lazy.string({ produce: () => this.sharing() }),
       SETPOINT_BUS: this.eventBus.eventBusName,
       SETPOINT_LOG: this.props.logLevel ?? 'info',
       ...retryBudgetVariable(this.props),
@@ -374,10 +388,15 @@ export class ControlPlane extends Construct {
   }
 
   private queueUrls(): Readonly<Record<string, string>> {
-    const all = [...this.controllers.values()]
-    // Of those that share a queue the name is enough: the variables of a function hold 4 KB.
-    const urls = all.map(({ name, isIsolated, queues }) => [name, isIsolated ? urlsOf(queues) : ''])
+    const isolated = [...this.controllers.values()].filter((one) => one.isIsolated)
+    const urls = isolated.map(({ name, queues }) => [name, urlsOf(queues)])
     return { ...Object.fromEntries(urls), system: this.systemQueue.queue.queueUrl }
+  }
+
+  /** Of those that share a queue the name is enough: the variables of a function hold 4 KB. */
+  private sharing(): string | undefined {
+    const shared = [...this.controllers.values()].filter((one) => !one.isIsolated)
+    return shared.length === 0 ? undefined : shared.map(({ name }) => name).join(' ')
   }
 
   /** Of those that have several. */
@@ -479,11 +498,11 @@ export class ControlPlane extends Construct {
 
   private tooManyQueues(): readonly string[] {
     const all = [...this.controllers.values()]
-    const bytes = all.map(
-      ({ name, isIsolated, queues }) => name.length + 6 + (isIsolated ? urlBytesMax * queues.length : 0),
-    )
-    const sum = bytes.reduce((total, some) => total + some, 0)
-    return sum <= queuesBytesMax
+    const isolated = all.filter((one) => one.isIsolated)
+    const urls = isolated.map(({ name, queues }) => [name, queues.map(() => 'x'.repeat(urlBytesMax))])
+    // Lambda measures the JSON of all variables, in which this JSON is a text (`String measured`, says its refusal).
+    const measured = JSON.stringify([JSON.stringify(Object.fromEntries(urls)), this.sharing()]).length
+    return measured <= queuesBytesMax
       ? []
       : [`the variables of a function have no room for ${all.length} Controllers: let more of them share a queue`]
   }

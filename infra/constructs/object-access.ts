@@ -30,7 +30,7 @@ export function allowObjects(worker: ControlFunction, table: ObjectTable, { acti
 }
 
 /** DynamoDB uses the key in the function's name, and only DynamoDB may. */
-function allowKey(worker: ControlFunction, keyArn: string): void {
+export function allowKey(worker: ControlFunction, keyArn: string): void {
   worker.addToRolePolicy(
     new iam.PolicyStatement({
       actions: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey'],

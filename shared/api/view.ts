@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { showOwners } from '../model/apply/sole-writer.ts'
+import { hideGeneration } from '../model/hide-generation.ts'
 import { objectText } from '../model/object-text.ts'
 import { present } from '../model/present.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -64,7 +65,7 @@ function createView(options: ViewOptions): View {
 }
 
 function objectView({ kind, shown }: Pick<ViewOptions, 'kind' | 'shown'>): View {
-  const one = (stored: StoredObject): string => showOwners(objectText(shown(stored)), kind, stored.object)
+  const one = (stored: StoredObject): string => shownText(objectText(shown(stored)), kind, stored)
   const head = (): string =>
     `{"kind":${JSON.stringify(kind.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(kind.group, kind.version))},"metadata":`
   const parts: ListParts = {
@@ -75,13 +76,18 @@ function objectView({ kind, shown }: Pick<ViewOptions, 'kind' | 'shown'>): View 
   return { name: 'objects', introduces: false, one, list: listOf(parts), parts, event: one }
 }
 
+/** Text of an object as clients see it: with who owns its fields, and without what Kubernetes does not have. */
+function shownText(text: string, kind: ServedKind, { object }: StoredObject): string {
+  return hideGeneration(showOwners(text, kind, object), kind, object)
+}
+
 function listOf({ openText, item, closing }: ListParts): View['list'] {
   return (page) => `${openText(page)}${page.items.map(item).join(',')}${closing}`
 }
 
 function metadataView(kind: ServedKind, apiVersion: string): View {
-  const one = ({ object }: StoredObject): string =>
-    showOwners(JSON.stringify(partial(object, apiVersion)), kind, object)
+  const one = (stored: StoredObject): string =>
+    shownText(JSON.stringify(partial(stored.object, apiVersion)), kind, stored)
   const head = `{"kind":"PartialObjectMetadataList","apiVersion":${JSON.stringify(apiVersion)},"metadata":`
   const parts: ListParts = {
     openText: (list) => `${head}${JSON.stringify(listMeta(list))},"items":[`,
@@ -104,7 +110,7 @@ function tableView(options: TableOptions): View {
     `${head}${JSON.stringify(metadata)},"columnDefinitions":${JSON.stringify(columns)},"rows":[`
   const parts: ListParts = {
     openText: (list) => openTable(listMeta(list), columnDefinitions),
-    item: (stored) => showOwners(JSON.stringify(row(stored, options)), options.kind, stored.object),
+    item: (stored) => shownText(JSON.stringify(row(stored, options)), options.kind, stored),
     closing: ']}',
   }
   const table = (stored: StoredObject, columns: readonly JsonObject[] | null): string =>

@@ -30,6 +30,8 @@ export interface ServedKind {
   readonly deprecation?: string
   /** Of what its objects hold beside metadata, messages name the place and never the value. */
   readonly isConfidential?: true
+  /** Kubernetes gives its objects no generation. They have one that the engine works by, and clients do not see it. */
+  readonly hidesGeneration?: true
   /** Comes with the control plane, not from a CustomResourceDefinition. */
   readonly builtIn: boolean
   /** Its definition is being deleted, and its objects with it: there are no new ones. */

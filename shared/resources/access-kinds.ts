@@ -101,6 +101,7 @@ function accessKind(
     kind,
     plural,
     namespaced,
+    hidesGeneration: true,
     schema: objectSchema(description, properties),
   })
 }
@@ -117,6 +118,7 @@ export const serviceAccountKind = defineBuiltInKind({
   plural: 'serviceaccounts',
   shortNames: ['sa'],
   namespaced: true,
+  hidesGeneration: true,
   schema: objectSchema('An account of a program, in a namespace.', {
     automountServiceAccountToken: { type: 'boolean', nullable: true },
     imagePullSecrets: {

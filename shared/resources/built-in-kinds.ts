@@ -43,7 +43,7 @@ const conditions: StructuralSchema = {
 }
 
 function coreKind(kind: string, plural: string, options: Pick<ServedKind, 'schema'> & Partial<ServedKind>): ServedKind {
-  return defineBuiltInKind({ group: '', kind, plural, namespaced: true, ...options })
+  return defineBuiltInKind({ group: '', kind, plural, namespaced: true, hidesGeneration: true, ...options })
 }
 
 export const namespaceKind = coreKind('Namespace', 'namespaces', {
@@ -141,6 +141,7 @@ const leaseKind = defineBuiltInKind({
   kind: 'Lease',
   plural: 'leases',
   namespaced: true,
+  hidesGeneration: true,
   columns: [{ name: 'Holder', type: 'string', jsonPath: '.spec.holderIdentity', description: 'Who holds the lease' }],
   schema: objectSchema('Who leads among several candidates, and since when they said so.', {
     spec: {

@@ -21,6 +21,7 @@ export const resourceQuotaKind = defineBuiltInKind({
   plural: 'resourcequotas',
   shortNames: ['quota'],
   namespaced: true,
+  hidesGeneration: true,
   hasStatus: true,
   schema: objectSchema('How many objects of which kinds may be in a namespace.', {
     spec: {

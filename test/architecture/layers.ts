@@ -48,7 +48,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'shared/adapters/node': { mayImport: ['shared/model', 'shared/ports'], packages: ['jose', 'node:'] },
   'shared/adapters/local': {
     mayImport: ['shared/model', 'shared/ports', 'shared/adapters/node'],
-    packages: ['jose', 'node:'],
+    packages: ['node:'],
   },
   'shared/adapters/tracing': { mayImport: ['shared/model', 'shared/ports'], packages: ['@opentelemetry/'] },
   'shared/runtime': {

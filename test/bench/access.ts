@@ -16,7 +16,8 @@ import { median } from './quantiles.ts'
  * looked at, without a record; one by a user of twelve roles, with one; and a third is like the first, which shows what
  * the figures are worth. All three are in one process: two processes of the same program differ by some hundredths,
  * each with its own luck of compiled code and memory. They are asked by turns, in slices, each by enough clients that
- * its process is never idle. What a slice has left to be written is written before the next one begins, and counts.
+ * its process is never idle, and each of them in each place as often as the others. What a slice has left to be written
+ * is written before the next one begins, and counts.
  */
 
 export interface AccessFigures {
@@ -154,7 +155,7 @@ async function measureStart(measured: ReadonlyMap<string, Round[]>, options: Acc
   for (const { connection } of names.flatMap((name) => links[name])) connection.close()
 }
 
-const warmRounds = 8
+const warmRounds = 6
 
 /** The objects, and twelve roles of which the last one lets the user do it. */
 async function prepare(subject: Subject): Promise<void> {
@@ -206,25 +207,27 @@ interface RoundOptions {
   readonly requests: number
 }
 
-/**
- * There and back in short slices, so that a drift falls on all; the two that are alike change places. The one with a
- * record is in the middle, and its last lines are written before anybody else is asked.
- */
+/** Each of them stands in each place in as many rounds as the others. */
+const orders: readonly (readonly [Name, Name, Name])[] = [
+  ['without', 'alike', 'with'],
+  ['with', 'without', 'alike'],
+  ['alike', 'with', 'without'],
+  ['with', 'alike', 'without'],
+  ['without', 'with', 'alike'],
+  ['alike', 'without', 'with'],
+]
+
+/** There and back in short slices, so that a drift falls on all. */
 async function measureRound(
   links: ByName<readonly Link[]>,
   { next, round, requests }: RoundOptions,
 ): Promise<ByName<Slice>> {
-  const [first, second] = round % 2 === 0 ? (['without', 'alike'] as const) : (['alike', 'without'] as const)
-  const askNext = (name: Name, count = requests): Promise<Answered> => ask(links[name], next, count)
-  const there = [await askNext(first), await askNext(second)] as const
-  const between = [await askNext('with'), await askNext('with'), await measureLines(links.with)]
-  // What was idle is slow at first.
-  await askNext(second, requests / 4)
-  const back = [await askNext(second), await askNext(first)] as const
-  const outer = sliceOf([there[0], back[1]])
-  const inner = sliceOf([there[1], back[0]])
-  const isFirst = first === 'without'
-  return { without: isFirst ? outer : inner, alike: isFirst ? inner : outer, with: sliceOf(between) }
+  const order = orders[Math.abs(round) % orders.length] as readonly Name[]
+  const answered: Record<Name, Answered[]> = { without: [], alike: [], with: [] }
+  for (const name of [...order, ...order.toReversed()]) {
+    answered[name].push(await askAndSettle(links[name], next, requests))
+  }
+  return { without: sliceOf(answered.without), alike: sliceOf(answered.alike), with: sliceOf(answered.with) }
 }
 
 interface Answered {
@@ -235,42 +238,47 @@ interface Answered {
   readonly clientUs: number
 }
 
-async function ask(links: readonly Link[], next: NextRequest, count: number): Promise<Answered> {
+/** With what the requests have left to be done later, for which a server that is never idle takes time as well. */
+async function askAndSettle(links: readonly Link[], next: NextRequest, count: number): Promise<Answered> {
   const pid = links[0]?.subject.pid ?? 0
+  // What was idle is slow at first.
+  await ask(links, next, count * warmShare)
   const before = { ...cpuOf(pid), client: process.threadCpuUsage() }
   const startMs = performance.now()
+  await ask(links, next, count)
+  const answeredMs = performance.now() - startMs
+  const { user, system } = process.threadCpuUsage(before.client)
+  // The last turn comes to its end.
+  await sleep(1)
+  const answered = cpuOf(pid)
+  await sleep(settleMs)
+  const settled = cpuOf(pid)
+  // The requests ahead of these have left their part.
+  const later = (field: 'mainUs' | 'cpuUs'): number => (settled[field] - answered[field]) / (1 + warmShare)
+  return {
+    count,
+    tookMs: answeredMs + later('mainUs') / 1_000,
+    mainUs: answered.mainUs - before.mainUs + later('mainUs'),
+    cpuUs: answered.cpuUs - before.cpuUs + later('cpuUs'),
+    clientUs: user + system,
+  }
+}
+
+async function ask(links: readonly Link[], next: NextRequest, count: number): Promise<void> {
   let left = count
   const askAgain = async ({ subject, connection }: Link): Promise<void> => {
     while (left-- > 0) check(await connection.send(next(subject)))
   }
   await Promise.all(links.map(askAgain))
-  const tookMs = performance.now() - startMs
-  const { user, system } = process.threadCpuUsage(before.client)
-  // Its last turn comes to its end.
-  await sleep(1)
-  const { mainUs, cpuUs } = cpuOf(pid)
-  const clientUs = user + system
-  return { count, tookMs, mainUs: mainUs - before.mainUs, cpuUs: cpuUs - before.cpuUs, clientUs }
 }
 
 function cpuOf(pid: number): Pick<Slice, 'mainUs' | 'cpuUs'> {
   return { mainUs: threadCpuUs(pid), cpuUs: exactCpuUs(pid) }
 }
 
+const warmShare = 0.25
 /** Longer than lines of the record wait to be written. */
 const settleMs = 230
-
-/** What the lines that wait still take: what the time until they are written takes, less the same time without any. */
-async function measureLines(links: readonly Link[]): Promise<Answered> {
-  const pid = links[0]?.subject.pid ?? 0
-  const start = cpuOf(pid)
-  await sleep(settleMs)
-  const settled = cpuOf(pid)
-  await sleep(settleMs)
-  const end = cpuOf(pid)
-  const of = (field: 'mainUs' | 'cpuUs'): number => 2 * settled[field] - start[field] - end[field]
-  return { count: 0, tookMs: 0, clientUs: 0, mainUs: of('mainUs'), cpuUs: of('cpuUs') }
-}
 
 /** From now on: which share of the machine's processors is busy with what is neither server nor client. */
 function watchOthers(pid: number): () => number {

@@ -22,7 +22,8 @@ import {
 } from '../../infra/bundling/reconciler-modules.ts'
 import { findShippedEntry, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
-import { measureColdStarts } from './cold-starts.ts'
+import { awsClient } from '../infra/lambda/runtime-clients.ts'
+import { measureColdStarts, startMsMax } from './cold-starts.ts'
 import { median } from './quantiles.ts'
 
 const { values } = optionsOf('npm run bundles --', {
@@ -163,6 +164,7 @@ function readAtOnce(file: string, found = new Set<string>()): ReadonlySet<string
 /** Whether each starts within its budget of time, at the median and in the worst of a hundred. */
 async function tellStarts(files: readonly Written[]): Promise<boolean> {
   const measured = await measureColdStarts(
+    await awsClient(),
     files.map(({ directory }) => directory),
     starts,
   )
@@ -182,8 +184,6 @@ async function tellStarts(files: readonly Written[]): Promise<boolean> {
 
 /** Of the bare function's start, what Node and the client take for themselves. */
 const processShare = 0.6
-/** What of a cold start of 1.5 s may be ours. */
-const startMsMax = 1_000
 
 /** One line for each function; false if it is over its budget. */
 function tell({ name, bytes, gzippedBytes, importMs: ms }: Cost, bare: Cost): boolean {

@@ -94,6 +94,22 @@ export function quotasContract(adapter: string, open: () => Promise<{ store: Obj
       expect(told).toEqual([['engine', 'timer']])
       close()
     })
+
+    // Local seed 30100849 of the simulator: it was counted anew every 45 seconds, until the clock had caught up.
+    it('a quota that a clock made that was ahead is at rest once it is counted', async () => {
+      const { store, close } = await open()
+      const plane = openPlane(store)
+      await plane.process().create(namespaceKind, { metadata: { name: 'n' } }, by)
+      const metadata = { name: 'q', namespace: 'n', uid: 'u', resourceVersion: '', generation: 1 }
+      const creationTimestamp = new Date(systemClock.nowMs() + 600_000).toISOString()
+      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { ...metadata, creationTimestamp } }
+      await store.create({ object: { ...quota, spec: { hard: { configmaps: '7' } } }, engine: {} })
+      await plane.count()
+      const counted = await store.get({ group: '', kind: 'ResourceQuota', namespace: 'n', name: 'q' })
+      expect(counted).toMatchObject({ object: { status: { used: { configmaps: '0' } } }, engine: {} })
+      expect(counted?.engine.hold).toBeUndefined()
+      close()
+    })
   })
 }
 
@@ -106,7 +122,10 @@ function openPlane(store: ObjectStore) {
   }
   const countNow = async (name = 'q'): Promise<void> => {
     const key = { group: '', kind: 'ResourceQuota', namespace: 'n', name }
-    await count({ key, settle: async () => {} } as unknown as Turn, new AbortController().signal)
+    await count(
+      { key, handle: 'h', hold: async () => {}, settle: async () => {} } as unknown as Turn,
+      new AbortController().signal,
+    )
   }
   return {
     process,

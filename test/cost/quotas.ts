@@ -5,6 +5,7 @@ import type { ObjectKey } from '../../shared/model/object-key.ts'
 import { createVirtualClock } from '../../shared/testing/virtual-clock.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { assumed } from './bill.ts'
+import { latencyMs } from './latency.ts'
 import { createNotesClient } from './notes-client.ts'
 
 /** What is asked of a control plane for a while, and what it may use. */
@@ -62,9 +63,9 @@ const limits = {
   relayBatchMs: 100,
   /** With both images of a record. */
   imagesPerRecord: 2,
-  /** Of a change, when nothing waits: woken by the API, and by the relay alone (docs/aws.md). */
-  directMs: 120,
-  relayedMs: 315,
+  /** Of a change, when nothing waits: woken by the API, and by the relay alone. */
+  directMs: latencyMs('api'),
+  relayedMs: latencyMs('relay'),
 } as const
 
 /** So often it is looked how many buckets the writers use, where there are to be more. */

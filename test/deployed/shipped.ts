@@ -4,6 +4,7 @@ import { root } from '../support/control-plane-process.ts'
 import { runProgram } from '../support/program.ts'
 import { startFakeKonnect, type FakeKonnect } from '../reconcilers/konnect/fake-konnect.ts'
 import { aws, runCommand, runShell, type Account } from './account.ts'
+import { endAllTokens, tokensHaveEnded, useAccounts } from './accounts.ts'
 import { adaptAssembly } from './assembly.ts'
 import {
   connect,
@@ -32,6 +33,8 @@ export async function runShipped(account: Account, directory: string): Promise<v
   const world: World = { account, directory, konnect, synthesized, ...plane }
 
   await signIn(world)
+  await useAccounts(world)
+  await endAllTokens(account, world)
   // On AWS functions do not reach the Konnect of ours.
   const restored = account.ministack === undefined ? await wait(world) : await useKonnect(world)
   await step('cdk destroy', () => destroy(account, assembly))
@@ -44,6 +47,7 @@ export async function runShipped(account: Account, directory: string): Promise<v
 async function useKonnect(world: World): Promise<string> {
   await create(world)
   await change(world)
+  await tokensHaveEnded(world)
   await wait(world)
   await drift(world)
   await update(world)

@@ -11,6 +11,8 @@ import { planeFunctions } from '../../infra/constructs/plane-functions.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { apiRunMsMax } from '../../shared/runtime/aws/services.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
+import { functionNames, functionOf, type FunctionName } from './lambda/synthesized-code.ts'
+import { permissionsOf } from './policies.ts'
 import {
   admin,
   deployed,
@@ -89,14 +91,14 @@ describe('the table', () => {
       Action: Match.arrayWith(['kms:Decrypt']),
       Condition: { StringEquals: { 'kms:ViaService': Match.anyValue() } },
     })
-    // All but the authorizer: api, relay, resync, dead letters, removal, system and two controllers.
+    // Api, authorizer, relay, resync, dead letters, removal, system and two controllers.
     expect(
       Object.keys(
         withKey.findResources('AWS::IAM::Policy', {
           Properties: { PolicyDocument: { Statement: Match.arrayWith([statement]) } },
         }),
       ),
-    ).toHaveLength(8)
+    ).toHaveLength(9)
   })
 })
 
@@ -234,6 +236,52 @@ describe('the API', () => {
           }),
         ],
       },
+    })
+  })
+})
+
+describe('keys of tokens', () => {
+  const one = deployed()
+  /** A permission on a table of keys, in the words of `permissionsOf`. */
+  const keys = (name: FunctionName) =>
+    permissionsOf(one, name).filter((permission) => /(signing|token)-keys/.test(permission))
+
+  const variablesOf = (name: FunctionName): readonly string[] => {
+    const id = one.stack.getLogicalId(functionOf(one, name).node.defaultChild as never)
+    const { Environment } = resourcesOf(one.template(), 'AWS::Lambda::Function')[id]?.Properties ?? {}
+    return Object.keys((Environment as { readonly Variables: object }).Variables).sort()
+  }
+
+  it('are read and made by the API alone; the authorizer reads the public ones', () => {
+    const others = functionNames.filter((name) => name !== 'api' && name !== 'authorizer')
+    for (const name of others) expect([name, keys(name)]).toEqual([name, []])
+    expect(keys('authorizer')).toEqual(['dynamodb:GetItem token-keys'])
+    expect(keys('api')).toEqual(
+      ['GetItem', 'PutItem'].flatMap((action) => [`dynamodb:${action} signing-keys`, `dynamodb:${action} token-keys`]),
+    )
+  })
+
+  it('are not objects: no function has them in the table that reconcilers read', () => {
+    const { table, tokenKeys } = one.controlPlane
+    expect(new Set([table, tokenKeys.signing, tokenKeys.shown]).size).toBe(3)
+    const told = (name: FunctionName) => variablesOf(name).filter((key) => key.endsWith('_KEYS'))
+    expect(told('api')).toEqual(['SETPOINT_SIGNING_KEYS', 'SETPOINT_TOKEN_KEYS'])
+    expect(told('authorizer')).toEqual(['SETPOINT_TOKEN_KEYS'])
+    for (const name of ['relay', 'resync', 'system', 'shelf'] as const) expect(told(name)).toEqual([])
+  })
+
+  it('go with the stack, and cost nothing at rest: their tables are billed by the request', () => {
+    for (const id of [/TokenKeysSigning/, /TokenKeysShown/]) {
+      const [, found] =
+        Object.entries(resourcesOf(one.template(), 'AWS::DynamoDB::Table')).find(([key]) => id.test(key)) ?? []
+      expect(found).toMatchObject({ DeletionPolicy: 'Delete', Properties: { BillingMode: 'PAY_PER_REQUEST' } })
+    }
+  })
+
+  it('are forgotten when the last token of a key has ended', () => {
+    expectProperties(one.template(), 'AWS::DynamoDB::Table', {
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
     })
   })
 })

@@ -1,11 +1,15 @@
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2'
 import { Stack } from 'aws-cdk-lib'
-import { describe, expect, it } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { Controller } from '../../infra/constructs/controller.ts'
 import { deployed, expectProperties, fixtures, resourcesOf, unbundledApp } from './synthesized.ts'
+import { resolve as resolveText } from './lambda/synthesized-code.ts'
 import { longOnly } from '../support/strength.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const { template, controllers, controlPlane, stack } = deployed()
 const synthesized = template()
@@ -210,9 +214,8 @@ describe('a Controller that is not isolated', () => {
     expect(Object.keys(made.findResources('AWS::SQS::Queue', { Properties: { FifoQueue: true } }))).toHaveLength(2)
     expectProperties(made, 'AWS::Lambda::Function', {
       Description: Match.stringLikeRegexp('not isolated'),
-      Environment: { Variables: Match.objectLike({ SHELF_SIZE: '7' }) },
+      Environment: { Variables: Match.objectLike({ SHELF_SIZE: '7', SETPOINT_SHARED: 'shelf' }) },
     })
-    expect(JSON.stringify(made)).toContain('{\\"shelf\\":\\"\\",\\"system\\":\\"')
   })
 
   it('runs as many objects at once as all of them may', () => {
@@ -243,6 +246,53 @@ describe('a Controller that is not isolated', () => {
     one.addSharedVariable('SIZE', '1')
     one.addSharedVariable('SIZE', '1')
     expect(() => one.addSharedVariable('SIZE', '2')).toThrow('two values of SIZE')
+  })
+})
+
+describe('how many Controllers there may be', () => {
+  const directory = temporaryDirectory('many')
+  afterAll(() => directory[Symbol.dispose]())
+  const withMany = (count: number, isolated: boolean) => {
+    const reconcilers = join(directory.path, `${count}.ts`)
+    const fixture = JSON.stringify(resolve('test/infra/fixtures/many.ts'))
+    writeFileSync(
+      reconcilers,
+      `import { makeReconcilers } from ${fixture}\nexport const reconcilers = makeReconcilers(${count})\n`,
+    )
+    const other = new Stack(unbundledApp(), 'Test')
+    const one = new ControlPlane(other, 'ControlPlane', { reconcilers, adminPrincipals: [], retryBudget: 'none' })
+    for (const { name } of one.reconcilers)
+      new Controller(other, name, { controlPlane: one, reconciler: name, isolated })
+    return { other, refused: one.node.validate() }
+  }
+  /** Of the fullest function, as Lambda measures them: the JSON of all, with each queue's URL as long as one may be. */
+  const bytesOf = (other: Stack): number => {
+    const url = `https://sqs.ap-southeast-1.amazonaws.com/123456789012/${'x'.repeat(80)}`
+    const made = Template.fromStack(other)
+    const urls = new Map(Object.keys(resourcesOf(made, 'AWS::SQS::Queue')).map((id) => [id, url]))
+    const sizes = Object.values(resourcesOf(made, 'AWS::Lambda::Function')).map(({ Properties: { Environment } }) => {
+      const { Variables: all } = Environment as { readonly Variables: Readonly<Record<string, unknown>> }
+      return JSON.stringify(
+        Object.fromEntries(Object.entries(all).map(([name, one]) => [name, resolveText(one, urls)])),
+      ).length
+    })
+    return Math.max(...sizes)
+  }
+
+  it.each([
+    { count: 150, isolated: false },
+    { count: 20, isolated: true },
+  ])('$count, isolated: $isolated: the variables of every function hold what it has to know', (row) => {
+    const { refused, other } = withMany(row.count, row.isolated)
+    expect(refused).toEqual([])
+    expect(bytesOf(other)).toBeLessThan(4_096)
+  })
+
+  it.each([
+    { count: 220, isolated: false },
+    { count: 25, isolated: true },
+  ])('$count, isolated: $isolated: are refused, with what to do', ({ count, isolated }) => {
+    expect(withMany(count, isolated).refused).toEqual([expect.stringContaining('let more of them share a queue')])
   })
 })
 

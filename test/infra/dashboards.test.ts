@@ -156,6 +156,17 @@ describe('alarms', () => {
     })
   })
 
+  it('and the overview look at the API by its own name, which no other stack has', () => {
+    const [api] = Object.values(resourcesOf(template, 'AWS::ApiGateway::RestApi'))
+    const name = api?.Properties['Name']
+    const ofApi = alarms.filter(({ Namespace }) => Namespace === 'AWS/ApiGateway')
+    expect(ofApi.map(({ Dimensions }) => Dimensions)).toEqual([[{ Name: 'ApiName', Value: name }]])
+    const lines = widgets(all.controlPlane.dashboard).flatMap(({ properties }) => properties.metrics ?? [])
+    const shown = lines.filter(([namespace]) => namespace === 'AWS/ApiGateway')
+    expect(shown.length).toBeGreaterThan(0)
+    for (const line of shown) expect(line).toEqual(expect.arrayContaining(['ApiName', name]))
+  })
+
   it('are left out if nobody wants them', () => {
     const quiet = deployed({ alarms: false }).template()
     expect(resourcesOf(quiet, 'AWS::CloudWatch::Alarm')).toEqual({})

@@ -10,7 +10,11 @@ it('never changes the logical ids of what holds something', () => {
   const template = deployed().template()
   const types = ['AWS::DynamoDB::Table', 'AWS::SQS::Queue', 'AWS::Events::EventBus', 'AWS::SNS::Topic']
   expect(Object.fromEntries(types.map((type) => [type, Object.keys(resourcesOf(template, type)).sort()]))).toEqual({
-    'AWS::DynamoDB::Table': ['ControlPlaneTable1210433C'],
+    'AWS::DynamoDB::Table': [
+      'ControlPlaneTable1210433C',
+      'ControlPlaneTokenKeysShown92A77BEC',
+      'ControlPlaneTokenKeysSigning7D09729E',
+    ],
     'AWS::SQS::Queue': [
       'ControlPlaneRelayFailures52170FF7',
       'ControlPlaneSystemDeadLettersBB651B45',

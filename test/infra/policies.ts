@@ -1,4 +1,5 @@
 import type { Construct } from 'constructs'
+import { tokenTables } from '../support/token-tables.ts'
 import type { FunctionName } from './lambda/synthesized-code.ts'
 import { functionOf, queueOf, queueNames } from './lambda/synthesized-code.ts'
 import { resourcesOf, type Deployed } from './synthesized.ts'
@@ -56,6 +57,8 @@ function namesOf(deployed: Deployed, worker: Construct): ReadonlyMap<string, str
   return new Map([
     [`${table}.Arn`, ''],
     [`${table}.StreamArn`, 'stream'],
+    [arn(controlPlane.tokenKeys.signing), tokenTables.signingTable],
+    [arn(controlPlane.tokenKeys.shown), tokenTables.table],
     [arn(controlPlane.eventBus), ''],
     [arn(controlPlane.relay.failures), 'relay failures'],
     [arn(logsOf(worker)), 'own log'],

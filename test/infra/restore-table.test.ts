@@ -91,8 +91,9 @@ describe('a control plane on a restored table', () => {
     },
   }).template()
 
-  it('makes no table, and its functions work with that one', () => {
-    expect(resourcesOf(restored, 'AWS::DynamoDB::Table')).toEqual({})
+  it('makes no table of objects, and its functions work with that one', () => {
+    const made = Object.keys(resourcesOf(restored, 'AWS::DynamoDB::Table'))
+    expect(made.filter((id) => !id.startsWith('ControlPlaneTokenKeys'))).toEqual([])
     const text = JSON.stringify(restored.toJSON())
     expect(text).toContain('"SETPOINT_TABLE":"restored"')
     expect(text).toContain(':table/restored/index/due')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askCloudFormation, lampController, shelfController } from './lambda/cloudformation.ts'
 import { plainClient } from './lambda/runtime-clients.ts'
-import { shelf } from './lambda/script.ts'
+import { makeToken, shelf } from './lambda/script.ts'
 import { openStage, type Stage } from './lambda/stage.ts'
 
 /**
@@ -29,6 +29,7 @@ const onlyDeployed = {
 
 /** What MiniStack does not do. */
 const onlyHere = {
+  'a reader asks what he may do': 'the two people of its account are an administrator and nobody',
   'parts of a batch fail, and come again after the time that SQS hides them': 'MiniStack deletes a whole batch',
   'answers are streamed': 'MiniStack streams nothing',
   'a message that nobody can read becomes a dead letter':
@@ -89,6 +90,36 @@ describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }
     await until('/api/v1/namespaces/default', ({ status }) => status === 200)
     const { body } = await until(`${objects}/shelves`, ({ status }) => status === 200)
     expect(body.items).toEqual([])
+  })
+
+  it('lets a reader ask what he may do, which is to read', async () => {
+    const mayDo = async (verb: string): Promise<unknown> => {
+      const resourceAttributes = { verb, group: 'example.dev', resource: 'shelves', namespace: 'default' }
+      const asking = ['POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'] as const
+      const { status, text } = await stage.request(...asking, { spec: { resourceAttributes } }, 'setpoint:readers')
+      return status === 201 ? JSON.parse(text).status.allowed : status
+    }
+    await expect.poll(() => mayDo('list')).toBe(true)
+    expect(await mayDo('create')).toBe(false)
+    expect(await stage.request('GET', `${objects}/shelves`, undefined, 'setpoint:readers')).toMatchObject({
+      status: 200,
+    })
+    const refused = await stage.request('POST', `${objects}/shelves`, shelf('mine', { books: 1 }), 'setpoint:readers')
+    expect(refused.status).toBe(403)
+  })
+
+  it('lets a token of a ServiceAccount do what a binding says, and nothing else', async () => {
+    const token = await makeToken(stage)
+    const list = () => stage.requestAs(`Bearer ${token}`, 'GET', `${objects}/shelves`)
+    expect((await list()).status).toBe(403)
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings'
+    const subjects = [{ kind: 'ServiceAccount', name: 'robot' }]
+    const roleRef = { kind: 'ClusterRole', name: 'view' }
+    await stage.request('POST', rbac, { metadata: { name: 'robot' }, roleRef, subjects })
+    expect((await list()).status).toBe(200)
+    const [head = '', payload = ''] = token.split('.')
+    expect((await stage.requestAs(`Bearer ${head}.${payload}.AAAA`, 'GET', '/apis')).status).toBe(401)
+    expect((await stage.requestAs(`Bearer ${token}`, 'POST', `${objects}/shelves`, shelf('x', {}))).status).toBe(403)
   })
 
   it('applies an object, which becomes Ready', async () => {

@@ -5,8 +5,8 @@ import type { HeaderField, HttpRequest, HttpResponse } from '../../ports/http-ha
 
 /**
  * The shell of the API on Lambda behind a regional REST API with response streaming: the proxy event as a request, and
- * the response as what is streamed. Who asks is what the authorizer has found out; what the client itself says of it is
- * not passed on. Source: API Gateway Developer Guide, "Lambda proxy integration" and "response transfer mode".
+ * the response as what is streamed. `credentials` stand for the Authorization header, which is not passed on. Source:
+ * API Gateway Developer Guide, "Lambda proxy integration" and "response transfer mode".
  */
 export interface StreamedResponse {
   readonly statusCode: number
@@ -20,13 +20,13 @@ export interface StreamedResponse {
  */
 const reconnectingSecondsMax = 55
 
-export function requestOf(event: APIGatewayProxyEvent, principal: string, signal: AbortSignal): HttpRequest {
+export function requestOf(event: APIGatewayProxyEvent, credentials: string, signal: AbortSignal): HttpRequest {
   const headers = lowerCased(event)
   return {
     method: event.httpMethod,
     path: event.path,
     query: queryOf(event),
-    header: (name) => (name === 'authorization' ? principal : headers.get(name)),
+    header: (name) => (name === 'authorization' ? credentials : headers.get(name)),
     fieldsUnder: (prefix) => fieldsUnder(event, prefix),
     body: async (bytesMax) => bodyOf(event, bytesMax),
     signal,

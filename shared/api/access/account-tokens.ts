@@ -1,4 +1,5 @@
 import { serviceAccountUser } from '../../model/access/access-book.ts'
+import { apiAudience } from '../../model/access/account-token.ts'
 import { bearerToken } from '../../model/access/bearer-token.ts'
 import { serviceAccountGroups } from '../../model/access/authorize.ts'
 import { absentIfNotFound } from '../../model/errors.ts'
@@ -10,9 +11,6 @@ import { serviceAccountKind } from '../../resources/access-kinds.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
 import type { Place, Resources } from '../../resources/resources.ts'
 import type { ApiServices } from '../call.ts'
-
-/** Whom a token must be for to be taken by this API. */
-export const apiAudience = 'https://setpoint'
 
 type AccountServices = Pick<ApiServices, 'resources' | 'tokens'>
 

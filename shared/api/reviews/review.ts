@@ -1,3 +1,4 @@
+import { apiAudience } from '../../model/access/account-token.ts'
 import { rulesFor } from '../../model/access/authorize.ts'
 import type { Attributes, PolicyRule } from '../../model/access/rules.ts'
 import { textsOf } from '../../model/access/rules.ts'
@@ -7,7 +8,7 @@ import { apiVersionOf } from '../../model/object.ts'
 import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
 import { refuse } from '../../resources/admission.ts'
 import { userInfoOf } from '../../resources/user-info.ts'
-import { apiAudience, findAccount, type KnownAccount } from '../access/account-tokens.ts'
+import { findAccount, type KnownAccount } from '../access/account-tokens.ts'
 import { decideAccess } from '../access/guard.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { json } from '../reply.ts'
@@ -69,12 +70,15 @@ const answers: Readonly<Record<string, Answer>> = {
 
   TokenReview: async (body, _call, services) => {
     const { token, audiences } = specOf(body)
-    if (services.reviewToken === undefined)
-      return { authenticated: false, error: 'tokens are checked ahead of this server' }
     const found = await reviewToken(textOf(token), textsOf(audiences), services)
-    if (found === undefined) return { authenticated: false, error: 'the token is not known' }
+    if (found === undefined) return { authenticated: false, error: unknownToken(services) }
     return { authenticated: true, user: userInfoOf(found.user), audiences: [...found.audiences] }
   },
+}
+
+function unknownToken({ reviewToken: review }: ReviewServices): string {
+  if (review !== undefined) return 'the token is not known'
+  return 'it is no token of a ServiceAccount for this audience, and all others are checked ahead of this server'
 }
 
 /** A token that names no audience of its own is for this API. */

@@ -1,4 +1,5 @@
 import { serviceAccountUser } from '../../model/access/access-book.ts'
+import { accountTokenSecondsMax, apiAudience } from '../../model/access/account-token.ts'
 import { textsOf } from '../../model/access/rules.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
@@ -9,7 +10,6 @@ import type { TokenBounds, TokenClaims } from '../../ports/token-signer.ts'
 import { invalidBecause, refuse } from '../../resources/admission.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
 import { conflict } from '../../resources/refusals.ts'
-import { apiAudience } from '../access/account-tokens.ts'
 import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { checkDryRun, refuseOptions } from '../query.ts'
 import { json } from '../reply.ts'
@@ -30,7 +30,7 @@ export function createCreateToken(services: ApiServices): VerbHandler {
     const { object: account } = await resources.get(call.kind, placeOf(call))
     const claims = await claimsOf(account, spec, services)
     const { audiences } = claims
-    const endsIn = Math.min(Number(seconds), secondsMax)
+    const endsIn = Math.min(Number(seconds), accountTokenSecondsMax)
     const signed = dryRun.length > 0 ? undefined : await tokens.sign(claims, endsIn)
     const status = signed === undefined ? {} : { token: signed.token, expirationTimestamp: timestamp(signed.endsAtMs) }
     return json(201, {
@@ -45,8 +45,6 @@ export function createCreateToken(services: ApiServices): VerbHandler {
 
 const secondsDefault = 3_600
 const secondsMin = 600
-/** A year. Who asks for more is given so much, and told. */
-const secondsMax = 365 * 86_400
 
 const tokenRequest = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 

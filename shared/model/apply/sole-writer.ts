@@ -1,6 +1,6 @@
 import { parseJson } from '../parse-json.ts'
 import { equal, type Json, type JsonObject } from '../json.ts'
-import type { ApiObject, ManagedFieldsEntry } from '../object.ts'
+import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../object.ts'
 import type { ServedKind } from '../served-kind.ts'
 import { timestamp } from '../time.ts'
 import { wholeFieldsText } from './typed/whole-fields.ts'
@@ -75,17 +75,17 @@ const entryEnd = '"fieldsType":"FieldsV1"}]'
  */
 export function showOwners(text: string, kind: Pick<ServedKind, 'schema' | 'hasStatus'>, object: ApiObject): string {
   if (soleWriterOf(object) === undefined) return text
-  const end = text.indexOf(entryEnd, skipOwnerReferences(text, object))
+  const end = text.indexOf(entryEnd, skipOwnerReferences(text, object, 'managedFields'))
   const fields = end < 0 ? undefined : wholeFieldsText(kind, object)
   if (fields === undefined) return text
   const at = end + entryEnd.length - 2
   return `${text.slice(0, at)},"fieldsV1":${fields}${text.slice(at)}`
 }
 
-/** Where to look for the entry: behind owner references that stand ahead of it, whatever fields they have. */
-function skipOwnerReferences(text: string, { metadata }: ApiObject): number {
+/** Where to look for a field of the metadata: behind owner references that stand ahead of it, whatever they have. */
+export function skipOwnerReferences(text: string, { metadata }: ApiObject, field: keyof ObjectMeta): number {
   const names = Object.keys(metadata)
-  const isAhead = metadata.ownerReferences && names.indexOf('ownerReferences') < names.indexOf('managedFields')
+  const isAhead = metadata.ownerReferences && names.indexOf('ownerReferences') < names.indexOf(field)
   if (!isAhead) return 0
   const owners = JSON.stringify(metadata.ownerReferences)
   return text.indexOf(owners) + owners.length

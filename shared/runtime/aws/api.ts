@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { requestOf, streamResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
-import { principalOf } from '../../adapters/aws/sign-in/principal.ts'
+import { credentialsOf } from '../../adapters/aws/sign-in/principal.ts'
 import { createApi } from '../../api/api.ts'
 import type { ApiServices } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
@@ -11,6 +11,7 @@ import { createIdSequence } from '../../model/id-sequence.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import { openTokenSigner } from './account-tokens.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { auditOf } from './environment.ts'
 import { createKnownUsers } from './known-users.ts'
@@ -39,7 +40,9 @@ export function createAnswering({ boundary, seeing, controllers }: FunctionOptio
     const options = { boundary, ports, controllers, kindsMaxAgeMs: apiKindsMaxAgeMs, wrapStore, ...seeing }
     const services = createAwsServices(options)
     const { environment } = boundary
+    const tokens = openTokenSigner(boundary)
     return createAnswer(services, {
+      ...(tokens && { tokens }),
       pages: awsPages(services, environment),
       computed: awsComputed({ ...services, ...queues }, environment),
       ...auditTo(boundary),
@@ -61,7 +64,7 @@ function createAnswer(services: AwsServices, shown: Shown): AnswerEvent {
   return async (event, timeMs) => {
     const over = new AbortController()
     void clock.sleep(Math.max(0, timeMs - goodbyeMs), over.signal).then(() => over.abort(outOfTime))
-    const response = await api(requestOf(event, JSON.stringify(principalOf(event) ?? null), over.signal))
+    const response = await api(requestOf(event, credentialsOf(event), over.signal))
     const answer = streamResponse(response)
     if (typeof answer.body === 'string') over.abort(outOfTime)
     else answer.body.once('close', () => over.abort(outOfTime))
@@ -75,8 +78,8 @@ function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices,
   return { audit: (record) => write(`${record.line()}\n`), newAuditId: createIdSequence(random.uuid()) }
 }
 
-/** What is served beside what is stored, and what is told of it. */
-type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId'>
+/** What is served beside what is stored, what is told of it, and who signs tokens. */
+type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens'>
 
 /** The API without a gateway. */
 export function createAwsApi(

@@ -1,22 +1,25 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { createJwtVerifier, type Principal } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import { loadOnce } from '../../adapters/aws/client/load-once.ts'
+import { claimedIssuer } from '../../adapters/node/claimed-issuer.ts'
 import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
-import { contextOf } from '../../adapters/aws/sign-in/principal.ts'
+import { contextOf, type AccountContext, type PrincipalContext } from '../../adapters/aws/sign-in/principal.ts'
 import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
+import { accountTokenIssuer, apiAudience } from '../../model/access/account-token.ts'
 import { authenticatedGroup, readerGroup, superuserGroup } from '../../model/access/authorize.ts'
 import { bearerToken } from '../../model/access/bearer-token.ts'
-import { hasCode } from '../../model/errors.ts'
-import type { User } from '../../ports/authenticator.ts'
+import { hasCode, OperatingError } from '../../model/errors.ts'
+import type { TokenBoundary } from './account-tokens.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { administratorsOf, clusterIdOf, issuersOf, readersOf } from './environment.ts'
+import { administratorsOf, clusterIdOf, issuersOf, readersOf, tokenKeysOf } from './environment.ts'
 import { lazy } from './lazy.ts'
 
 /**
  * Decides who may call the API: whoever proves by a token to be an administrator or a reader, a principal of the
- * account, or a subject of an issuer that lets all of its own in. What they may do there, the API decides by their
- * groups and by bindings. API Gateway keeps the answer for as long as the authorizer's time to live says, under the
- * token. Throws `Unauthorized`, which is answered with 401, for a token that proves nothing; any other error, for one
- * that cannot be verified now, is answered with 500.
+ * account, a ServiceAccount, or a subject of an issuer that lets all of its own in. What they may do there, the API
+ * decides by their groups and by bindings. API Gateway keeps the answer for as long as the authorizer's time to live
+ * says, under the token. Throws `Unauthorized`, which is answered with 401, for a token that proves nothing; any other
+ * error, for one that cannot be verified now, is answered with 500.
  */
 export type Authorize = (request: AuthorizeRequest) => Promise<APIGatewayAuthorizerResult>
 
@@ -34,8 +37,9 @@ export function createAuthorizer(
   return ({ authorizationToken, methodArn }) => authorize()({ authorization: authorizationToken, methodArn })
 }
 
-export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clock'>, fetch: KeyFetch): Authorize {
+export function createAuthorize(boundary: TokenBoundary, fetch: KeyFetch): Authorize {
   const { environment, clock } = boundary
+  const findAccount = createFindAccount(boundary)
   const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
   const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
   const administrators = new Set(administratorsOf(environment).map(withoutPath))
@@ -43,6 +47,8 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
 
   return async ({ authorization, methodArn }) => {
     const token = bearerToken(authorization)
+    const account = await findAccount(token)
+    if (account !== undefined) return answer('Allow', { name: account, context: { account }, methodArn })
     const isOfSts = token.startsWith(stsTokenPrefix)
     const principal = await (isOfSts ? sts(token).then(principalIn(methodArn)) : jwt(token)).catch(asAnswer)
     const { name, groups, isAdmitted } = principal
@@ -50,8 +56,30 @@ export function createAuthorize(boundary: Pick<AwsBoundary, 'environment' | 'clo
       ...(administrators.has(name) ? [superuserGroup] : []),
       ...(readers.has(name) ? [readerGroup] : []),
     ]
-    const user = { name, groups: [...standing, ...groups, authenticatedGroup] }
-    return answer(user, isAdmitted || standing.length > 0 ? 'Allow' : 'Deny', stageOf(methodArn))
+    const context = contextOf({ name, groups: [...standing, ...groups, authenticatedGroup] })
+    const effect = isAdmitted || standing.length > 0 ? 'Allow' : 'Deny'
+    return answer(effect, { name, context, methodArn })
+  }
+}
+
+/**
+ * Whose token it is, if a ServiceAccount's is due here. Throws `Unauthorized` for one that only says so. What reads the
+ * keys is loaded for the first of them.
+ */
+function createFindAccount(boundary: TokenBoundary): (token: string) => Promise<string | undefined> {
+  const table = tokenKeysOf(boundary.environment)
+  const open = loadOnce(async () => {
+    const { openTokenVerifier } = await import('./account-tokens.ts')
+    return openTokenVerifier(boundary, table ?? '')
+  })
+  return async (token) => {
+    if (table === undefined || claimedIssuer(token) !== accountTokenIssuer) return
+    const verify = await open()
+    const claims = await verify(token)
+    if (claims?.audiences.includes(apiAudience) === true) return claims.subject
+    return asAnswer(
+      new OperatingError('UNAUTHORIZED', 'the token was rejected: it is none of a ServiceAccount for this API'),
+    )
   }
 }
 
@@ -88,10 +116,17 @@ function stageOf(methodArn: string): string {
   return `${methodArn.split('/').slice(0, 2).join('/')}/*`
 }
 
-function answer(user: User, Effect: 'Allow' | 'Deny', Resource: string): APIGatewayAuthorizerResult {
+interface Answered {
+  readonly name: string
+  readonly context: PrincipalContext | AccountContext
+  readonly methodArn: string
+}
+
+function answer(Effect: 'Allow' | 'Deny', { name, context, methodArn }: Answered): APIGatewayAuthorizerResult {
+  const statement = { Action: 'execute-api:Invoke', Effect, Resource: stageOf(methodArn) }
   return {
-    principalId: user.name,
-    policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }] },
-    context: { ...contextOf(user) },
+    principalId: name,
+    policyDocument: { Version: '2012-10-17', Statement: [statement] },
+    context: { ...context },
   }
 }

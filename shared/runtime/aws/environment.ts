@@ -13,13 +13,17 @@ export function tableNameOf(environment: Environment): string {
 }
 
 /**
- * The URLs of each loop's queues, one as a rule; `system` stands for every loop of the engine. A controller without a
- * URL shares that one.
+ * The URLs of each loop's queues, one as a rule; `system` stands for every loop of the engine, and for the controllers
+ * that share its queue.
  */
 export function queueUrlsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
   const urls = json(environment, 'SETPOINT_QUEUES') as Readonly<Record<string, string | readonly string[]>>
   const { system = '' } = urls
-  return new Map(Object.entries(urls).map(([name, url]) => [name, [url === '' ? system : url].flat()]))
+  const { SETPOINT_SHARED: shared = '' } = environment
+  // In place of a URL, an empty text is how an earlier version said that a controller shares the queue.
+  const own = new Map(Object.entries(urls).map(([name, url]) => [name, [url === '' ? system : url].flat()]))
+  for (const name of shared.split(' ')) if (name !== '') own.set(name, [system].flat())
+  return own
 }
 
 /** How many of their queues the controllers are to use that have several: told to the tick. */
@@ -74,6 +78,16 @@ export function issuersOf(environment: Environment): readonly TokenIssuer[] {
   const open = issuers.find(({ issuer }) => !issuer.startsWith('https://'))
   if (open !== undefined) throw new TypeError(`SETPOINT_ISSUERS has ${open.issuer}, which does not begin with https://`)
   return issuers
+}
+
+/** The table with the public keys of tokens of ServiceAccounts, where they are known. */
+export function tokenKeysOf({ SETPOINT_TOKEN_KEYS: table }: Environment): string | undefined {
+  return table === '' ? undefined : table
+}
+
+/** The table with the key that signs them, where they are made. */
+export function signingKeysOf({ SETPOINT_SIGNING_KEYS: table }: Environment): string | undefined {
+  return table === '' ? undefined : table
 }
 
 /** What a presigned request must have been signed for: another control plane's tokens are not ours. */

@@ -151,7 +151,7 @@ class Ticker {
 
   /** Loops may share a queue: then they share its pace and its line. */
   #wayTo(controller: Swept, { nowMs, ways, known }: TickTime): Promise<Way> {
-    const { depthOf, capacityOf, clock, inHand, random } = this.#options
+    const { depthOf, capacityOf, clock, inHand, random, logger } = this.#options
     const { queue, concurrency, queues = 1 } = capacityOf(controller)
     const opened = ways.get(queue)
     if (opened !== undefined) return opened
@@ -166,6 +166,7 @@ class Ticker {
       depth: () => depthOf(controller),
       inHand,
       newId: () => random.uuid().slice(0, 8),
+      logger,
     })
     const way = opening.then((line) => ({ line, pace }))
     ways.set(queue, way)

@@ -1,5 +1,7 @@
+import { hasCode } from '../../model/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { InHand, Rank, SeenInHand } from '../../ports/in-hand.ts'
+import type { Logger } from '../../ports/logger.ts'
 import {
   assuredOf,
   burstOf,
@@ -17,7 +19,10 @@ import {
 export interface SendLine {
   /** How many were waiting when the tick began. */
   readonly waiting: number
-  /** As many of these as there is room for, at least one, as soon as there is; none when the tick has to be over. */
+  /**
+   * As many of these as there is room for, at least one, as soon as there is; none when the tick has to be over. What
+   * is throttled or unavailable is asked again until then; throws what asking again does not mend.
+   */
   take(want: number, asker: LineAsker): Promise<Allotment>
   /** Whether there is room for all of these at once; then they are taken. */
   takeAll(want: number, asker: LineAsker): boolean
@@ -49,6 +54,7 @@ export interface SendLineOptions {
   readonly inHand: InHand
   readonly newId: () => string
   readonly untilMs: number
+  readonly logger: Logger
 }
 
 /** After a burst, the queue is asked so late whether it was taken; where turns are slow, not before they are noted. */
@@ -105,6 +111,8 @@ class Line implements SendLine {
   /** Loops of which some were sent without tickets since the last look at what is in hand. */
   readonly #burstLoops = new Set<string>()
   #hasSent = false
+  /** In this tick it was said once that the queue could not be asked. */
+  #isFailureSaid = false
 
   constructor(options: SendLineOptions, waiting: number) {
     const { known, limits } = options
@@ -154,11 +162,21 @@ class Line implements SendLine {
     return { stuck: this.#waitedMin, loops: Object.fromEntries(this.#paces) }
   }
 
-  /** In the order of asking. What cannot be asked or noted now may be in a while. */
+  /** In the order of asking. What fails for one keeps nobody behind it. */
   #oneByOne(grant: () => Promise<Allotment>): Promise<Allotment> {
-    const granted = this.#granted.then(grant).catch(() => none)
-    this.#granted = granted
+    const granted = this.#granted.then(grant).catch((error: unknown) => this.#askAgain(error))
+    this.#granted = granted.catch(() => {})
     return granted
+  }
+
+  /** What cannot be asked or noted now may be in a while. Anything else is for whoever asked. */
+  #askAgain(error: unknown): Allotment {
+    if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
+    const { logger, queue } = this.#options
+    if (!this.#isFailureSaid)
+      logger.warn('sweeps and timers wait: their queue cannot be asked', { queue, error: error.message })
+    this.#isFailureSaid = true
+    return none
   }
 
   #grant(want: number, asker: LineAsker): Promise<Allotment> {

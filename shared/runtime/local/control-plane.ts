@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { createTokenSigner } from '../../adapters/node/account-tokens.ts'
 import { withGzipAnswers } from '../../adapters/node/gzip-answers.ts'
 import type { LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
@@ -8,7 +9,7 @@ import { systemClock } from '../../adapters/node/system-clock.ts'
 import type { HttpServer } from '../../adapters/local/https/listener.ts'
 import { createHttpsWebhooks } from '../../adapters/node/https-webhooks.ts'
 import { systemRandom } from '../../adapters/node/system-random.ts'
-import { createJwtSigner } from '../../adapters/local/tokens/jwt-signer.ts'
+import { createTokenKeyFile } from '../../adapters/local/tokens/token-key-file.ts'
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
@@ -190,7 +191,7 @@ function createSurroundings({ directory, ports, records, signIn, administratorTo
       [backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })],
       [logLevelPath, createLogLevelOperation(level, logger)],
     ]),
-    tokens: createJwtSigner({ keyFile: tokenKeyFile, clock: systemClock }),
+    tokens: createTokenSigner({ keys: createTokenKeyFile(tokenKeyFile), clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
     webhooks: createHttpsWebhooks(),

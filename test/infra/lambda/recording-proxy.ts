@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer, request as send, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tokenTables } from '../../support/token-tables.ts'
 
 /** A request to AWS, as its permission is named: `dynamodb:Query` on an index, `sqs:SendMessage` on a queue. */
 export interface AwsCall {
   readonly action: string
-  /** `index/<name>` of a table, or the queue's name; of the table itself and of a bus the empty text. */
+  /** `index/<name>` of a table, or the name of a queue or of a table of keys; of all else the empty text. */
   readonly on: string
 }
 
@@ -65,7 +66,11 @@ export function passedTo(endpoint: string): Answering {
 
 function callsOf(service: AwsService, { headers }: IncomingMessage, body: Buffer): readonly AwsCall[] {
   const operation = String(headers['x-amz-target']).split('.').at(-1) ?? ''
-  const { IndexName, QueueUrl } = JSON.parse(body.toString() || '{}') as Record<string, string | undefined>
+  const {
+    IndexName,
+    QueueUrl,
+    TableName = '',
+  } = JSON.parse(body.toString() || '{}') as Record<string, string | undefined>
   // A batch of messages needs the permission of one message.
   const action = service === 'sqs' ? operation.replace(/Batch$/, '') : operation
   return [
@@ -75,8 +80,12 @@ function callsOf(service: AwsService, { headers }: IncomingMessage, body: Buffer
         IndexName === undefined
           ? (QueueUrl?.split('/')
               .at(-1)
-              ?.replace(/\.fifo$/, '') ?? '')
+              ?.replace(/\.fifo$/, '') ?? (isOfKeys(TableName) ? TableName : ''))
           : `index/${IndexName}`,
     },
   ]
+}
+
+function isOfKeys(table: string): boolean {
+  return Object.values<string>(tokenTables).includes(table)
 }

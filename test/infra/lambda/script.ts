@@ -41,6 +41,7 @@ export async function everything(stage: Stage): Promise<void> {
   await deadMessages(stage)
   await timers(stage)
   await pages(stage)
+  await accountToken(stage)
   await askCloudFormation(stage.functions.removal, { type: 'Delete', after: [shelfController] })
 }
 
@@ -65,6 +66,23 @@ async function anOldDefinition({ request }: Stage): Promise<void> {
 async function pages({ request }: Stage): Promise<void> {
   for (const plural of ['queues', 'timers', 'budgets']) await request('GET', `/apis/setpoint.dev/v1/${plural}`)
   await request('GET', '/doctor')
+}
+
+/** The key is made with the first token, and the authorizer reads its public half. */
+async function accountToken({ request, requestAs }: Stage): Promise<void> {
+  const token = await makeToken({ request })
+  const { status } = await requestAs(`Bearer ${token}`, 'GET', configMaps)
+  if (status !== 403) throw new Error(`a ServiceAccount without rights is answered ${status}`)
+}
+
+const accounts = '/api/v1/namespaces/default/serviceaccounts'
+
+/** As `kubectl create token robot` asks for one. */
+export async function makeToken({ request }: Pick<Stage, 'request'>): Promise<string> {
+  await request('POST', accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } })
+  const { status, text } = await request('POST', `${accounts}/robot/token`, { spec: {} })
+  if (status !== 201) throw new Error(`no token: ${text}`)
+  return (JSON.parse(text) as { readonly status: { readonly token: string } }).status.token
 }
 
 async function watching({ request }: Stage): Promise<void> {

@@ -10,6 +10,7 @@ import { startDynalite, type TestStreamRecord, type Transport } from '../../../s
 import { recordLongSince } from '../../support/dynamodb.ts'
 import { startFauxqs } from '../../support/fauxqs.ts'
 import { sqsClient } from '../../support/sqs-queue.ts'
+import { createTokenTables } from '../../support/token-tables.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startEnvironments, type Environments, type Room } from './environments.ts'
 import { streamedReply, type FunctionProcess } from './function-process.ts'
@@ -30,10 +31,10 @@ export interface Stage extends AsyncDisposable {
   readonly room: Room
   /** What a function has asked of AWS so far. */
   calls(name: FunctionName): readonly AwsCall[]
-  /** A request through the gateway, by somebody the authorizer let in. */
-  request(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }>
+  /** A request through the gateway, by somebody the authorizer let in: by default as an administrator. */
+  request(method: string, path: string, body?: object, group?: string): Promise<Reply>
   /** The same with a token: the authorizer of the template is asked first, and what it says is acted upon. */
-  requestAs(token: string, method: string, path: string): Promise<{ readonly status: number; readonly text: string }>
+  requestAs(token: string, method: string, path: string, body?: object): Promise<Reply>
   /** A minute of the clock: what the schedules of the template call, with what they give. */
   minute(): Promise<void>
   /** Hands on what waits in the stream and in queues, and what comes of that, until nothing does. */
@@ -56,6 +57,11 @@ export interface Stage extends AsyncDisposable {
   readonly sizes: Readonly<Record<FunctionName, number>>
 }
 
+interface Reply {
+  readonly status: number
+  readonly text: string
+}
+
 interface Version {
   readonly directory?: string
   readonly environment?: Readonly<Record<string, string>>
@@ -72,7 +78,8 @@ export async function openStage(client: readonly string[], props: Partial<Contro
   const sqs = sqsClient(fauxqs.endpoint)
   opening.defer(() => dynalite.close())
 
-  const refs = new Map([[synthesized.tableId, 'objects']])
+  await createTokenTables(dynalite.client)
+  const refs = new Map([[synthesized.tableId, 'objects'], ...synthesized.keyTables])
   const names = new Map([...synthesized.queueIds].map(([name, id]) => [id, name]))
   for (const [id, queue] of synthesized.wiring.queues)
     refs.set(id, await createQueue(sqs, { name: names.get(id) ?? id, queue, urls: refs }))
@@ -130,14 +137,15 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     ) as Stage['sizes'],
     calls: (name) => calls.get(`${name}{}`)?.() ?? [],
     wiring,
-    request: async (method, path, body) =>
-      streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body))),
-    requestAs: async (token, method, path) => {
+    request: async (method, path, body, group) =>
+      streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path, body, group))),
+    requestAs: async (token, method, path, sent) => {
       const event = { type: 'TOKEN', authorizationToken: token, methodArn: 'arn:aws:execute-api:r:1:a/v1/GET/' }
       const { error, body } = await functionOf(wiring.api.authorizer).invoke(event)
       if (error !== undefined) return { status: error.errorMessage === 'Unauthorized' ? 401 : 500, text: '' }
       if (!body.toString().includes('"Effect":"Allow"')) return { status: 403, text: '' }
-      return streamedReply(await functionOf(wiring.api.handler).invoke(proxyEvent(method, path)))
+      const { context } = JSON.parse(body.toString()) as { readonly context: object }
+      return streamedReply(await functionOf(wiring.api.handler).invoke(eventAs(token, context, { method, path, sent })))
     },
     minute: async () => {
       for (const { function: id, input } of wiring.schedules)
@@ -215,7 +223,7 @@ const accepting: Answering = async (_request, body) => {
 }
 
 /** As API Gateway hands it on after the authorizer has allowed it. */
-export function proxyEvent(httpMethod: string, target: string, body?: object): object {
+export function proxyEvent(httpMethod: string, target: string, body?: object, group = 'system:masters'): object {
   const { pathname, searchParams } = new URL(target, 'https://api.example')
   const several = [...searchParams.keys()].map((name) => [name, searchParams.getAll(name)])
   const type = httpMethod === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
@@ -228,10 +236,22 @@ export function proxyEvent(httpMethod: string, target: string, body?: object): o
     multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
     queryStringParameters: Object.fromEntries(searchParams),
     multiValueQueryStringParameters: Object.fromEntries(several),
-    requestContext: { authorizer: { principal: 'admin', groups: JSON.stringify(['system:masters']) } },
+    requestContext: { authorizer: { principal: 'somebody', groups: JSON.stringify([group, 'system:authenticated']) } },
     body: body === undefined ? null : Buffer.from(JSON.stringify(body)).toString('base64'),
     isBase64Encoded: body !== undefined,
   }
+}
+
+interface AsSent {
+  readonly method: string
+  readonly path: string
+  readonly sent: object | undefined
+}
+
+/** The same, with what the authorizer said, and the header that it judged. */
+function eventAs(Authorization: string, authorizer: object, { method, path, sent }: AsSent): object {
+  const event = proxyEvent(method, path, sent) as { readonly headers: object }
+  return { ...event, headers: { ...event.headers, Authorization }, requestContext: { authorizer } }
 }
 
 /**

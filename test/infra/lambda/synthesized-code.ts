@@ -4,6 +4,7 @@ import type * as sqs from 'aws-cdk-lib/aws-sqs'
 import { join } from 'node:path'
 import type { ControlFunction } from '../../../infra/constructs/control-function.ts'
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
+import { tokenTables } from '../../support/token-tables.ts'
 import { deployed, resourcesOf, type Deployed } from '../synthesized.ts'
 import { wiringOf, type Resources, type Wiring } from './wiring.ts'
 
@@ -27,6 +28,8 @@ export type QueueName = (typeof queueNames)[number]
 /** A template with its assets, as far as it is run here. */
 export interface Synthesized {
   readonly tableId: string
+  /** The tables with the keys of tokens: their logical ids, and how they are called here. */
+  readonly keyTables: ReadonlyMap<string, string>
   readonly resources: Resources
   readonly wiring: Wiring
   /** The logical id of a function, and back. */
@@ -50,6 +53,10 @@ export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): S
   const names = new Map(functionNames.map((name) => [idOf(functionOf(all, name)), name]))
   return {
     tableId: idOf(all.controlPlane.table),
+    keyTables: new Map([
+      [idOf(all.controlPlane.tokenKeys.signing), tokenTables.signingTable],
+      [idOf(all.controlPlane.tokenKeys.shown), tokenTables.table],
+    ]),
     resources: template.toJSON()['Resources'] as Resources,
     wiring: wiringOf(template.toJSON()['Resources'] as Resources),
     idOf: (name) => idOf(functionOf(all, name)),

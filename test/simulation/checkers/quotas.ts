@@ -4,13 +4,13 @@ import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { isClear, objectsOf, type Checker, type Scene } from './checker.ts'
 
 /**
- * Quotas: there are never more objects than a quota says, from the time on when every process knows of it and has had
- * what was made before counted; and in the end its status says how many there are. A creation that is refused leaves
- * nothing, which promise 1 looks at.
+ * Quotas: there are never more objects than the limit in force, which is the one of the last count, from the time on
+ * when every process knows of it and has had what was made before counted; and in the end its status says how many
+ * there are, and has the limit of its spec. A creation that is refused leaves nothing, which promise 1 looks at.
  */
 export function createQuotas({ world, scenario, table, report }: Scene): Checker {
-  /** When each quota was counted first: it limits nothing before. */
-  const boundMs = new Map<string, number>()
+  /** Since when each quota has the limit in force: it limits nothing before the first count. */
+  const inForce = new Map<string, { readonly most: number; readonly sinceMs: number }>()
   /** When there was one more or one less of what it counts. */
   const movedMs = new Map<string, number>()
   const knownMs = knownMsOf(scenario)
@@ -22,8 +22,8 @@ export function createQuotas({ world, scenario, table, report }: Scene): Checker
 
   /** Of what was made by those who know the quota there is never too much; where nothing goes wrong, of all. */
   const lookAt = (quota: StoredObject): void => {
-    const fromMs = (boundMs.get(quota.object.metadata.uid) ?? Infinity) + knownMs
-    const most = hardOf(quota, 'spec')
+    const { most, sinceMs } = inForce.get(quota.object.metadata.uid) ?? { most: Infinity, sinceMs: Infinity }
+    const fromMs = sinceMs + knownMs
     const all = within(quota)
     const known = all.filter(({ object }) => (parseTimestamp(object.metadata.creationTimestamp) ?? 0) > fromMs)
     const isCounted = isClear(scenario) && world.nowMs() > fromMs + countMs
@@ -36,13 +36,17 @@ export function createQuotas({ world, scenario, table, report }: Scene): Checker
       const { object } = after
       const { uid } = object.metadata
       const isCounted = object.kind === 'ResourceQuota' && part(after, 'status', 'hard')['configmaps'] !== undefined
-      if (isCounted && !boundMs.has(uid)) boundMs.set(uid, world.nowMs())
+      const most = hardOf(after, 'status')
+      if (isCounted && inForce.get(uid)?.most !== most) inForce.set(uid, { most, sinceMs: world.nowMs() })
       if (type !== 'modified' || isCounted) movedMs.set(object.metadata.namespace ?? '', world.nowMs())
       if (type !== 'added' || object.kind !== 'ConfigMap') return
       for (const quota of quotas()) if (quota.object.metadata.namespace === object.metadata.namespace) lookAt(quota)
     },
     unmet: () =>
       quotas().flatMap((quota) => {
+        const [wanted, holds] = [hardOf(quota, 'spec'), hardOf(quota, 'status')]
+        if (wanted !== holds)
+          return [`quotas: ${quota.object.metadata.name} allows ${holds}, and is to allow ${wanted}`]
         const [used, is] = [String(part(quota, 'status', 'used')['configmaps']), String(within(quota).length)]
         const agoMs = world.nowMs() - (movedMs.get(quota.object.metadata.namespace ?? '') ?? 0)
         if (used !== is && isClear(scenario) && agoMs > 2 * countMs)
@@ -63,7 +67,7 @@ function part(
   return isObject(within) && isObject(within[name]) ? within[name] : {}
 }
 
-function hardOf(quota: StoredObject, field: 'spec'): number {
+function hardOf(quota: StoredObject, field: 'spec' | 'status'): number {
   return Number(part(quota, field, 'hard')['configmaps'] ?? Infinity)
 }
 

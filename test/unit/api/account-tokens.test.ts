@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { decodeJwt, SignJWT } from 'jose'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createJwtSigner } from '../../../shared/adapters/local/tokens/jwt-signer.ts'
+import { createTokenKeyFile } from '../../../shared/adapters/local/tokens/token-key-file.ts'
+import { createTokenSigner } from '../../../shared/adapters/node/account-tokens.ts'
+import type { TokenSigner } from '../../../shared/ports/token-signer.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -20,7 +22,7 @@ beforeEach(async () => {
   directory = temporaryDirectory('tokens')
   keyFile = join(directory.path, 'service-accounts.key')
   harness = await createHarness({
-    tokens: createJwtSigner({ keyFile, clock }),
+    tokens: openSigner(),
     reviewToken: (authorization) => (authorization === 'Bearer token' ? { name: 'tester', groups: [] } : undefined),
   })
   await installRoles(harness.services.resources, [])
@@ -31,6 +33,7 @@ afterEach(() => {
   directory[Symbol.dispose]()
 })
 
+const openSigner = (): TokenSigner => createTokenSigner({ keys: createTokenKeyFile(keyFile), clock })
 const accounts = '/api/v1/namespaces/default/serviceaccounts'
 const whoami = 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews'
 
@@ -193,15 +196,15 @@ describe('the key', () => {
     expect(existsSync(keyFile)).toBe(false)
     const token = await tokenFor()
     expect(statSync(keyFile).mode & 0o777).toBe(0o600)
-    const later = createJwtSigner({ keyFile, clock })
+    const later = openSigner()
     expect(await later.verify(token)).toMatchObject({ subject: 'system:serviceaccount:default:robot' })
   })
 
   it('that is gone takes its tokens along; one that is none is named', async () => {
     const token = await tokenFor()
     rmSync(keyFile)
-    expect(await createJwtSigner({ keyFile, clock }).verify(token)).toBeUndefined()
+    expect(await openSigner().verify(token)).toBeUndefined()
     writeFileSync(keyFile, 'nonsense')
-    await expect(createJwtSigner({ keyFile, clock }).verify(token)).rejects.toThrow(`${keyFile} is no key`)
+    await expect(openSigner().verify(token)).rejects.toThrow(`${keyFile} is no key`)
   })
 })

@@ -1,10 +1,10 @@
-import { parseJson } from '../../../model/parse-json.ts'
 import { createHash } from 'node:crypto'
 import { authenticatedGroup } from '../../../model/access/authorize.ts'
 import { bearerToken } from '../../../model/access/bearer-token.ts'
 import { hasCode } from '../../../model/errors.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { claimedIssuer } from '../../node/claimed-issuer.ts'
 import type { KeyFetch, OidcVerifier, VerifiedToken } from '../../node/oidc-verifier.ts'
 import { claimUser, type ClaimRules } from '../../node/claim-user.ts'
 
@@ -76,15 +76,4 @@ export function createOidcAuthenticator({ oidc, fetch, clock }: AuthenticatorOpt
 interface Known {
   readonly user: User
   readonly endsAtMs: number
-}
-
-/** What a token says of itself, so that others' are not looked at more closely; undefined for what is no JWT. */
-function claimedIssuer(token: string): unknown {
-  const [, claims] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token) ?? []
-  if (claims === undefined) return undefined
-  try {
-    return (parseJson(Buffer.from(claims, 'base64url').toString()) as { readonly iss?: unknown } | null)?.iss
-  } catch {
-    return undefined
-  }
 }

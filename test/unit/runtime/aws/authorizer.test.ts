@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda'
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { authorizerFunction } from '../../../../functions/authorizer.ts'
+import { systemRandom } from '../../../../shared/adapters/node/system-random.ts'
 import { lambdaBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { createAuthorize, type Authorize } from '../../../../shared/runtime/aws/authorizer.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
@@ -48,6 +49,8 @@ function create(): Authorize {
   return createAuthorize(
     {
       clock,
+      random: systemRandom,
+      dynamodb: {},
       environment: {
         SETPOINT_ADMINS: JSON.stringify([
           'arn:aws:iam::123456789012:role/team/a/Admin',
@@ -364,5 +367,7 @@ it.each([
 it('takes no issuer whose keys anybody on the way could name', () => {
   const environment = { SETPOINT_ISSUERS: JSON.stringify([{ issuer: 'http://issuer.example.com', audience }]) }
   const nobody = (): Promise<Response> => Promise.reject(new Error('asked'))
-  expect(() => createAuthorize({ clock, environment }, nobody)).toThrow(/http:\/\/issuer.* does not begin with https/)
+  expect(() => createAuthorize({ ...lambdaBoundary, clock, environment }, nobody)).toThrow(
+    /http:\/\/issuer.* does not begin with https/,
+  )
 })

@@ -81,10 +81,13 @@ it('how long a queue is, is asked once for all loops that want to know it at a t
 it.each([
   { name: 'shelf', queue: 'shelf', concurrency: 3 },
   { name: 'lamp', queue: 'system', concurrency: 40 },
+  // As an earlier version says it.
+  { name: 'lamp', queue: 'system', concurrency: 40, urls: { lamp: '' }, shared: {} },
   { name: 'garbage-collector', queue: 'system', concurrency: 40 },
-])('$name runs $concurrency objects of its queue at once', ({ name, queue, concurrency }) => {
-  const urls = { shelf: 'https://sqs/1/shelf.fifo', lamp: '', system: 'https://sqs/1/system.fifo' }
-  const environment = { SETPOINT_QUEUES: JSON.stringify(urls), SETPOINT_SHARED_CONCURRENCY: '40' }
+])('$name runs $concurrency objects of its queue at once: $urls', ({ name, queue, concurrency, ...row }) => {
+  const { urls = {}, shared = { SETPOINT_SHARED: 'vase lamp' } } = row
+  const all = { shelf: 'https://sqs/1/shelf.fifo', ...urls, system: 'https://sqs/1/system.fifo' }
+  const environment = { SETPOINT_QUEUES: JSON.stringify(all), SETPOINT_SHARED_CONCURRENCY: '40', ...shared }
   const { capacityOf } = openAwsQueues({ ...lambdaBoundary, environment }, controllers, noCheckpoint)
   expect(capacityOf({ name })).toEqual({ queue: `https://sqs/1/${queue}.fifo`, concurrency, queues: 1 })
 })

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Clock } from '../../../../shared/ports/clock.ts'
 import type { InHand } from '../../../../shared/ports/in-hand.ts'
+import type { Logger } from '../../../../shared/ports/logger.ts'
 import { openSendLine, type SendLine } from '../../../../shared/runtime/aws/send-line.ts'
 import { workersOf, type KnownQueue } from '../../../../shared/runtime/aws/send-window.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
@@ -42,6 +44,16 @@ interface Seen {
   readonly depths: number
   readonly notes: number
   readonly looks: number
+}
+
+/** Lines of lines: what was warned of. */
+let warnings: string[] = []
+const logger: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: (message, fields) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  error: () => {},
+  with: () => logger,
 }
 
 const minuteMs = 60_000
@@ -95,6 +107,7 @@ async function play(scene: Scene): Promise<Seen> {
         inHand,
         newId: () => String(ids++),
         untilMs: i * minuteMs + awakeMs,
+        logger,
       })
       await Promise.all([send(line, 'sweep'), ...(scene.timers ? [send(line, 'timer')] : [])])
       known = line.known()
@@ -253,5 +266,77 @@ describe('a crowd of timers', () => {
     expect(timers).toBeGreaterThan(300)
     expect(waitMs).toBeLessThanOrEqual(2_500)
     expect(swept.every((count) => count >= 1)).toBe(true)
+  })
+})
+
+describe('a queue of which something cannot be asked', () => {
+  /** A line whose requests of one sort fail for so long, in this way. */
+  async function openFailing(request: 'depth' | 'look' | 'note', untilMs: number, error: Error) {
+    warnings = []
+    const clock = createVirtualClock(0)
+    const inHand = createInHand(clock)
+    const isOpened = { yet: false }
+    const failing = async (of: typeof request): Promise<void> => {
+      if (of === request && isOpened.yet && clock.nowMs() < untilMs) throw error
+    }
+    const line = await openSendLine({
+      clock,
+      queue: 'system',
+      limits: { ...workersOf(10), share: { index: 0, of: 1 } },
+      // So that turns of the loop `quick` need no tickets.
+      known: { stuck: 0, loops: { quick: { quick: 100, seenMs: 0 } } },
+      depth: () => failing('depth').then(() => 0),
+      inHand: {
+        ...inHand,
+        look: (queue) => failing('look').then(() => inHand.look(queue)),
+        note: (queue, notes) => failing('note').then(() => inHand.note(queue, notes)),
+      },
+      newId: () => 'one',
+      untilMs: awakeMs,
+      logger,
+    })
+    isOpened.yet = true
+    const take = async (loop: 'quick' | 'new') => {
+      let isOver = false
+      const taking = line.take(2, { rank: 'sweep', loop }).finally(() => (isOver = true))
+      taking.catch(() => {})
+      await passUntil(clock, () => isOver)
+      return taking
+    }
+    return { clock, take }
+  }
+  const throttled = new OperatingError('THROTTLED', 'cannot look: too many requests')
+  const cases = [
+    ['depth', 'quick'],
+    ['look', 'new'],
+    ['note', 'new'],
+  ] as const
+
+  it.each(cases)('for a while (%s) is asked again, which is said once', async (request, loop) => {
+    const { clock, take } = await openFailing(request, 5_000, throttled)
+    if (request === 'depth') expect(await take(loop)).toMatchObject({ count: 2 })
+    while (clock.nowMs() < 5_000) expect((await take(loop)).count).toBeGreaterThan(0)
+    const reason = { queue: 'system', error: throttled.message }
+    expect(warnings).toEqual([`sweeps and timers wait: their queue cannot be asked ${JSON.stringify(reason)}`])
+  })
+
+  it.each(cases)('as long as the tick lasts (%s) lets it send nothing, and is said once', async (request, loop) => {
+    const { clock, take } = await openFailing(request, Infinity, throttled)
+    while ((await take(loop)).count > 0);
+    expect(clock.nowMs()).toBeGreaterThanOrEqual(awakeMs)
+    expect(warnings).toHaveLength(1)
+  })
+
+  it.each(cases)('for good (%s) fails who asked, at once, and keeps nobody behind it', async (request, loop) => {
+    const denied = new OperatingError('INTERNAL', 'cannot look: access denied')
+    const { clock, take } = await openFailing(request, 3_000, denied)
+    const refused = async (): Promise<void> => {
+      while ((await take(loop)).count > 0);
+    }
+    await expect(refused()).rejects.toBe(denied)
+    expect(clock.nowMs()).toBeLessThan(3_000)
+    expect(warnings).toEqual([])
+    await clock.advance(3_000)
+    expect((await take(loop)).count).toBeGreaterThan(0)
   })
 })

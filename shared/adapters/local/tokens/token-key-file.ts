@@ -1,0 +1,44 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { OperatingError } from '../../../model/errors.ts'
+import type { TokenKeys } from '../../node/account-tokens.ts'
+import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
+
+/**
+ * One key in a file, which is made when the first token is. Without the file none of its tokens holds any more, from
+ * the next start on.
+ */
+export function createTokenKeyFile(keyFile: string): TokenKeys {
+  let pair: Pair | undefined
+
+  const load = (): Pair | undefined => {
+    const pem = pair === undefined ? readIfThere(keyFile) : undefined
+    if (pem !== undefined) pair = pairOf(parseKey(pem, keyFile))
+    return pair
+  }
+
+  const make = (): Pair => {
+    const made = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    writeAtomically(keyFile, made.export({ type: 'pkcs8', format: 'pem' }).toString())
+    return (pair = pairOf(made))
+  }
+
+  return { current: async () => load() ?? make(), find: async () => load()?.publicKey }
+}
+
+interface Pair {
+  readonly key: KeyObject
+  readonly publicKey: KeyObject
+}
+
+function pairOf(key: KeyObject): Pair {
+  return { key, publicKey: createPublicKey(key) }
+}
+
+function parseKey(pem: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem)
+  } catch (cause) {
+    const message = `${file} is no key: remove it, and every token of a ServiceAccount ends`
+    throw new OperatingError('UNAVAILABLE', message, { cause })
+  }
+}

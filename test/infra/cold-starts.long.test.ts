@@ -1,0 +1,29 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { allReconcilers } from '../../infra/bundling/reconciler-modules.ts'
+import { writeBundle } from '../../infra/bundling/bundle.ts'
+import { shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
+import { measureColdStarts, startMsMax } from '../bench/cold-starts.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { awsClient, plainClient } from './lambda/runtime-clients.ts'
+
+const scratch = temporaryDirectory('cold-starts')
+afterAll(() => scratch[Symbol.dispose]())
+
+/** Those between a request and its status. `npm run bundles -- --starts 50` tells of all of them, and more exactly. */
+const names = ['api', 'authorizer', 'relay', 'reconcile']
+
+it('a start takes a second of processor time at most, with all shipped reconcilers: of 1.5 s the rest is Lambda’s', async () => {
+  const client = await awsClient().catch(() => plainClient)
+  const directories = names.map((name) => {
+    const directory = join(scratch.path, name)
+    mkdirSync(directory)
+    writeBundle(resolve('functions', `${name}.ts`), allReconcilers(shippedReconcilers), directory)
+    return directory
+  })
+  const starts = await measureColdStarts(client, directories, 5)
+  expect(starts).toHaveLength(names.length)
+  const others = starts.filter(({ p99 }) => !(p99 > 10 && p99 <= startMsMax))
+  expect(others).toEqual([])
+})
