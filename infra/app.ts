@@ -13,10 +13,6 @@ const subnetGroup = readContext('rdsSubnetGroup')
 const securityGroups = readContext('rdsSecurityGroups')?.split(',')
 const sharedConcurrency = readContext('sharedConcurrency')
 const relaysPerShard = readContext('relaysPerShard')
-const tableName = readContext('table')
-const streamArn = readContext('tableStream')
-if ((tableName === undefined) !== (streamArn === undefined))
-  throw new Error('a restored table needs both -c table=… and -c tableStream=…')
 const keepIndex = readContext('keepIndex')
 if (keepIndex !== undefined && keepIndex !== 'changes') throw new Error('-c keepIndex=… can be changes only')
 const releases = readContext('releases') as ReleasePace | undefined
@@ -31,7 +27,6 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
   ...(relaysPerShard !== undefined && { relaysPerShard: Number(relaysPerShard) }),
   ...(releases !== undefined && { releases }),
   ...(keepIndex !== undefined && { keepIndex }),
-  ...(tableName !== undefined && streamArn !== undefined && { restoredTable: { tableName, streamArn } }),
   ...(alarmEmail !== undefined && { alarmEmail }),
   databases: {
     ...(subnetGroup !== undefined && { subnetGroup }),

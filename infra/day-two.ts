@@ -9,13 +9,13 @@ import { parseArgs } from 'node:util'
 import { askAws, invokeFunction } from './aws-command.ts'
 import { checkQuotas, neededIn } from './check-quotas.ts'
 import { findResources, redriveDeadLetters, replayChanges } from './redrive.ts'
-import { restoreTable } from './restore-table.ts'
+import { restoreTable, switchTable } from './restore-table.ts'
 
 const usage = `usage: setpoint-aws COMMAND
 
-  restore-table --stack NAME --at 2026-11-23T04:00:00Z
-      restores the objects as they were at that second into a new table, and
-      prints the deployment that switches to it
+  restore-table --stack NAME --at 2026-11-23T04:00:00Z [--switch]
+      restores the objects as they were at that second into a new table, and with
+      --switch has the control plane use it: what was written since is gone then
   redrive --stack NAME
       has the relay pass on what it gave up, and gives dead letters back to their
       queues: after a bug or an outage is repaired
@@ -28,6 +28,7 @@ They need the AWS command line and its credentials.`
 interface Given {
   readonly stack: string
   readonly at: string
+  readonly isSwitch: boolean
   readonly directory: string
 }
 
@@ -36,12 +37,15 @@ const misused = 2
 
 /** Each ends with an exit code. */
 const commands: Readonly<Record<string, (given: Given) => Promise<number> | number>> = {
-  'restore-table': async ({ stack, at }) => {
+  'restore-table': async ({ stack, at, isSwitch }) => {
     if (stack === '' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at)) return misused
     let seconds = 1
     const pause = (): Promise<unknown> => sleep(Math.min(20, (seconds *= 2)) * 1_000)
-    const command = await restoreTable({ stack, at, aws: askAws, say: console.log, pause })
-    console.log(`The table is ready. Switch to it:\n\n  ${command} (with the other -c of this stack)\n`)
+    const restore = { stack, at, aws: askAws, say: console.log, pause }
+    const restored = await restoreTable(restore)
+    console.log(`the table is ready: ${restored.table}, with the stream ${restored.stream}`)
+    if (isSwitch) switchTable(restore, restored)
+    console.log(isSwitch ? 'the control plane uses it' : 'repeat the command with --switch to use it')
     return 0
   },
 
@@ -63,7 +67,12 @@ const commands: Readonly<Record<string, (given: Given) => Promise<number> | numb
 
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { stack: { type: 'string' }, at: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      stack: { type: 'string' },
+      at: { type: 'string' },
+      switch: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
     allowPositionals: true,
   })
   if (values.help === true) {
@@ -71,7 +80,8 @@ async function run(): Promise<number> {
     return 0
   }
   const [name = '', directory = 'cdk.out'] = positionals
-  return commands[name]?.({ stack: values.stack ?? '', at: values.at ?? '', directory }) ?? misused
+  const { stack = '', at = '', switch: isSwitch = false } = values
+  return commands[name]?.({ stack, at, isSwitch, directory }) ?? misused
 }
 
 try {

@@ -1,8 +1,9 @@
 /**
  * Restores the objects of a control plane to a second of the last 35 days, into a new table beside the old one, and
- * says which deployment switches to it. It can be run again: it makes nothing that is there.
+ * switches to it if that is asked for. It can be run again: it makes nothing that is there.
  */
 import type { AnswerAws } from './aws-command.ts'
+import { restoredParameters, type RestoredTable } from './restored-table.ts'
 
 export interface Restore {
   readonly stack: string
@@ -23,11 +24,12 @@ interface Described {
   }
 }
 
-/** What is to be deployed then. */
-export async function restoreTable({ stack, at, aws, say, pause }: Restore): Promise<string> {
+/** Makes a table that has what a stack gives one. */
+export async function restoreTable({ stack, at, aws, say, pause }: Restore): Promise<RestoredTable> {
   const source = tableOf(aws, stack)
-  // One name for one restore, so that a repeated command goes on where it was.
-  const target = `${source.slice(0, 200)}-${at.replaceAll(/[^0-9TZ]/g, '')}`
+  // One name for one restore, so that a repeated command goes on where it was, or finds it used.
+  const ending = `-${at.replaceAll(/[^0-9TZ]/g, '')}`
+  const target = source.endsWith(ending) ? source : `${source.slice(0, 200)}${ending}`
   const name = `--table-name=${target}`
   if (findTable(aws, target) === undefined) {
     say(`${source} as of ${at} becomes ${target}`)
@@ -54,7 +56,37 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   aws(['dynamodb', 'update-continuous-backups', name, recovery])
   const stream = findTable(aws, target)?.Table.LatestStreamArn ?? ''
   if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
-  return `npx cdk deploy -c table=${target} -c tableStream=${stream}`
+  return { table: target, stream }
+}
+
+/**
+ * An update of the stack, with the template and the parameters that it has, but for those of the table. Later
+ * deployments keep them.
+ */
+export function switchTable(
+  { stack, aws, say }: Pick<Restore, 'stack' | 'aws' | 'say'>,
+  restored: RestoredTable,
+): void {
+  const name = `--stack-name=${stack}`
+  const { Stacks } = aws(['cloudformation', 'describe-stacks', name]) as { readonly Stacks: readonly DescribedStack[] }
+  const all = Stacks[0]?.Parameters ?? []
+  const keys = all.map(({ ParameterKey }) => ParameterKey)
+  if (all.some(({ ParameterValue }) => ParameterValue === restored.stream)) return
+  const given = (['table', 'stream'] as const).map((of) => {
+    const found = keys.find((key) => key.endsWith(restoredParameters[of]))
+    if (found === undefined) throw new Error(`the stack ${stack} has no parameter ${restoredParameters[of]}: deploy it`)
+    return [found, `ParameterKey=${found},ParameterValue=${restored[of]}`] as const
+  })
+  const values = new Map(given)
+  const parameters = keys.map((key) => values.get(key) ?? `ParameterKey=${key},UsePreviousValue=true`)
+  const template = ['--use-previous-template', '--capabilities=CAPABILITY_IAM']
+  say(`${stack} switches to ${restored.table}`)
+  aws(['cloudformation', 'update-stack', name, ...template, '--parameters', ...parameters])
+  aws(['cloudformation', 'wait', 'stack-update-complete', name])
+}
+
+interface DescribedStack {
+  readonly Parameters?: readonly { readonly ParameterKey: string; readonly ParameterValue?: string }[]
 }
 
 /** A table as an earlier version had it lacks this index. DynamoDB fills it while the table is there. */

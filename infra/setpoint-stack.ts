@@ -7,7 +7,6 @@ import { ControlPlane } from './constructs/control-plane.ts'
 import { Controller, type ControllerProps } from './constructs/controller.ts'
 import { DumpArchive } from './constructs/dump-archive.ts'
 import type { ReleasePace } from './constructs/gradual-releases.ts'
-import type { RestoredTable } from './constructs/object-table.ts'
 import type { TokenIssuer } from './constructs/principals.ts'
 import { allowRds } from './constructs/rds-access.ts'
 import { dashboardUrl } from './dashboards/dashboard.ts'
@@ -34,8 +33,6 @@ export interface SetpointStackProps extends StackProps {
   readonly releases?: ReleasePace
   /** An index of an earlier version that the table keeps for this deployment. */
   readonly keepIndex?: 'changes'
-  /** A table that was restored, in place of one of the stack. */
-  readonly restoredTable?: RestoredTable
 }
 
 export interface DatabasePlace {
@@ -64,7 +61,6 @@ export class SetpointStack extends Stack {
       ...(props.relaysPerShard !== undefined && { relaysPerShard: props.relaysPerShard }),
       ...(props.releases !== undefined && { releases: props.releases }),
       ...(props.keepIndex !== undefined && { keepIndex: props.keepIndex }),
-      ...(props.restoredTable !== undefined && { restoredTable: props.restoredTable }),
       removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     const dumps = new DumpArchive(this, 'Dumps')

@@ -16,7 +16,7 @@ import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
 import { GradualReleases, type ReleasePace } from './gradual-releases.ts'
-import { indexNames, objectTable, type ObjectTable, type ObjectTableOptions } from './object-table.ts'
+import { indexNames, objectTables, type ObjectTable, type ObjectTableOptions } from './object-table.ts'
 import {
   planeFunctions,
   systemTimeout,
@@ -145,7 +145,7 @@ interface AdoptedController extends Construct {
  * Add a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
-  /** All objects. */
+  /** All objects: the table of the stack, or one that was restored in its place. */
   readonly table: ObjectTable
   readonly api: ControlApi
   /** Of tokens of ServiceAccounts. */
@@ -189,7 +189,8 @@ export class ControlPlane extends Construct {
     this.clusterId = Fn.join('.', [stackName, region, account])
     this.metrics = controlMetrics(this.metricNamespace)
 
-    this.table = objectTable(this, 'Table', props)
+    const tables = objectTables(this, 'Table', props)
+    this.table = tables.used
     this.eventBus = new events.EventBus(this, 'Bus')
     this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
     this.sharedConcurrency = props.sharedConcurrency ?? 10
@@ -221,7 +222,7 @@ export class ControlPlane extends Construct {
       controllers: () => [...this.controllers.values()].map(({ reconciler }) => reconciler),
     })
     this.guard.guard(
-      this.table,
+      tables.own,
       this.tokenKeys,
       this.api,
       this.relay,

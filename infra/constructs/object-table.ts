@@ -1,7 +1,8 @@
-import { RemovalPolicy } from 'aws-cdk-lib'
+import { CfnCondition, CfnParameter, Fn, RemovalPolicy } from 'aws-cdk-lib'
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
+import { restoredParameters } from '../restored-table.ts'
 
 export interface ObjectTableOptions {
   /**
@@ -33,28 +34,53 @@ export interface ObjectTableOptions {
    * @default - none
    */
   readonly keepIndex?: 'changes'
-  /**
-   * A table that was restored, in place of one that the stack makes: `setpoint-aws restore-table` makes it ready and
-   * says these. The settings above are left to its owner, but for the key.
-   * @default - a table of the stack
-   */
-  readonly restoredTable?: RestoredTable
 }
 
 /** One of the stack, or one that was restored. */
 export type ObjectTable = Omit<dynamodb.ITable, 'tableStreamArn'> & { readonly tableStreamArn?: string | undefined }
 
-export interface RestoredTable {
-  readonly tableName: string
-  readonly streamArn: string
+/**
+ * The stack's own table, and the one that is used: a restored one in its place, if parameters of the stack name one.
+ * So the switch is an update of the stack with the template that it has, and later deployments keep it.
+ */
+export interface ObjectTables {
+  readonly own: dynamodb.Table
+  readonly used: ObjectTable
 }
+
+export function objectTables(scope: Construct, id: string, options: ObjectTableOptions): ObjectTables {
+  const own = ownTable(scope, id, options)
+  const parameter = (name: string, unset: string, description: string): CfnParameter => {
+    const made = new CfnParameter(scope, name, { default: unset, description })
+    // Without a hash: people type it.
+    made.overrideLogicalId(`${scope.node.id.replaceAll(/[^A-Za-z0-9]/g, '')}${name}`)
+    return made
+  }
+  const name = parameter(restoredParameters.table, none, 'A restored table, in place of the one of this stack')
+  const stream = parameter(restoredParameters.stream, `arn:aws:dynamodb:::${none}`, 'The ARN of its stream')
+  const isRestored = new CfnCondition(scope, 'IsRestored', {
+    expression: Fn.conditionNot(Fn.conditionEquals(name.valueAsString, none)),
+  })
+  const choose = (restored: CfnParameter, ofOwn: string): string =>
+    Fn.conditionIf(isRestored.logicalId, restored.valueAsString, ofOwn).toString()
+  const { encryptionKey } = options
+  const used = dynamodb.Table.fromTableAttributes(own, 'Used', {
+    tableName: choose(name, own.tableName),
+    tableStreamArn: choose(stream, own.tableStreamArn ?? ''),
+    globalIndexes: [...indexNames],
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  })
+  return { own, used }
+}
+
+/** Of a parameter that names nothing: CloudFormation's checks want texts that could be what they stand for. */
+const none = 'none'
 
 /**
  * Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works
  * with.
  */
-export function objectTable(scope: Construct, id: string, options: ObjectTableOptions): ObjectTable {
-  if (options.restoredTable !== undefined) return restoredTable(scope, id, options.restoredTable, options)
+function ownTable(scope: Construct, id: string, options: ObjectTableOptions): dynamodb.Table {
   const {
     removalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     encryptionKey,
@@ -77,20 +103,6 @@ export function objectTable(scope: Construct, id: string, options: ObjectTableOp
   for (const [indexName, index] of Object.entries({ ...earlier, ...indexes }))
     table.addGlobalSecondaryIndex({ indexName, projectionType: dynamodb.ProjectionType.KEYS_ONLY, ...index })
   return table
-}
-
-function restoredTable(
-  scope: Construct,
-  id: string,
-  { tableName, streamArn }: RestoredTable,
-  { encryptionKey }: ObjectTableOptions,
-): ObjectTable {
-  return dynamodb.Table.fromTableAttributes(scope, `${id}Restored`, {
-    tableName,
-    tableStreamArn: streamArn,
-    globalIndexes: [...indexNames],
-    ...(encryptionKey !== undefined && { encryptionKey }),
-  })
 }
 
 const text = (name: string): dynamodb.Attribute => ({ name, type: dynamodb.AttributeType.STRING })

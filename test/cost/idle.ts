@@ -1,7 +1,6 @@
 import { amountText, moneyText } from './bill-text.ts'
-import { Template } from 'aws-cdk-lib/assertions'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
-import { unbundledApp } from '../infra/synthesized.ts'
+import { templateOf, unbundledApp } from '../infra/synthesized.ts'
 import { assumed, totalOf, type Bill, type Line } from './bill.ts'
 import { measureTick, type IdleTick } from './measure.ts'
 
@@ -12,7 +11,7 @@ export async function shippedIdleBill(): Promise<Bill> {
     issuers: [],
     disposable: false,
   })
-  const { Resources: resources } = Template.fromStack(stack).toJSON() as { readonly Resources: Resources }
+  const { Resources: resources } = templateOf(stack).toJSON() as { readonly Resources: Resources }
   return idleBill(resources, await measureTick(stack.controlPlane.reconcilers.length))
 }
 

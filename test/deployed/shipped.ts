@@ -38,13 +38,13 @@ export async function runShipped(account: Account, directory: string): Promise<v
   // On AWS functions do not reach the Konnect of ours.
   const restored = account.ministack === undefined ? await wait(world) : await useKonnect(world)
   await step('cdk destroy', () => destroy(account, assembly))
-  // It is none of the stack's.
-  if (restored !== undefined) await aws(account, ['dynamodb', 'delete-table', `--table-name=${restored}`])
+  // They are none of the stack's.
+  for (const table of restored ?? []) await aws(account, ['dynamodb', 'delete-table', `--table-name=${table}`])
   await step('nothing is left of it that was to go', () => isGone(account, plane.stack))
 }
 
-/** The name of the table that it restored. */
-async function useKonnect(world: World): Promise<string> {
+/** The names of the tables that it restored. */
+async function useKonnect(world: World): Promise<readonly string[]> {
   await create(world)
   await change(world)
   await tokensHaveEnded(world)
@@ -52,10 +52,10 @@ async function useKonnect(world: World): Promise<string> {
   await drift(world)
   await update(world)
   await rollBack(world)
-  const { table } = await restore(world)
+  const restored = await restore(world)
   await clear(world)
   await checkAdaptations(world.account)
-  return table
+  return restored
 }
 
 interface World extends Plane {
@@ -224,80 +224,115 @@ async function indexesOf(account: Account, table: string): Promise<readonly stri
 }
 
 /** By the commands of docs/aws.md. The emulator restores what there is now, whatever second is asked for. */
-async function restore(world: World): Promise<{ readonly table: string }> {
-  const { account, directory, kubectl } = world
-  const place = await step('restores the table into a new one', async () => {
-    const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
-    const args = [join(root, 'infra/day-two.ts'), 'restore-table', `--stack=${world.stack}`, `--at=${at}`]
-    const { code, stdout, stderr } = await runCommand(account, args, root)
-    expect(code === 0, stdout + stderr)
-    const [, table = '', tableStream = ''] = /-c table=(\S+) -c tableStream=(\S+)/.exec(stdout) ?? []
-    const indexes = await indexesOf(account, table)
-    expect(indexes.includes('feed'), `${table} has the indexes ${indexes.join(', ')}`)
-    return { table, tableStream }
+async function restore(world: World): Promise<readonly string[]> {
+  const { account, stack } = world
+  const byHand = `${stack}-by-hand`
+  await step('restores the table and switches to it by the AWS command line alone', () =>
+    switchWith(world, byHand, async (at) => {
+      const made = await runShell(account, `stack=${stack} at=${at} new=${byHand}\n${linesOf(/^stack=.* new=.*\n/m)}`)
+      expect(made.code === 0, made.stdout + made.stderr)
+      return async () => {
+        const switched = await runShell(account, `stack=${stack} new=${byHand}\n${linesOf(/^(?=stream=)/m)}`)
+        expect(switched.code === 0, switched.stdout + switched.stderr)
+      }
+    }),
+  )
+  const named: string[] = []
+  await step('and by the command, which can be repeated', async () => {
+    const restoring = (at: string, ...more: readonly string[]): Promise<string> =>
+      runDayTwo(account, ['restore-table', `--stack=${stack}`, `--at=${at}`, ...more])
+    await switchWith(world, byHand, async (at) => {
+      const [, table = ''] = /^the table is ready: ([^,]+),/m.exec(await restoring(at)) ?? []
+      named.push(table)
+      return async () => {
+        await restoring(at, '--switch')
+      }
+    })
   })
-  // In an account it would take another hour.
-  if (account.ministack !== undefined) await step('and by the AWS command line alone', () => restoreByHand(world))
-  await step('switches to it, and goes on with the objects that it has', async () => {
-    const before = await kubectl.json('get konnectservice orders')
-    await kubectl.ok('create configmap after-the-restore')
-    const restored = join(directory, 'restored')
-    await synthesize(account, restored, place)
-    await deploy(account, adaptAssembly(account, [restored, join(directory, 'restored-adapted')]))
-    const after = await until(
-      () => kubectl.run('get konnectservice orders -o json'),
-      ({ code }) => code === 0,
+  await step('finds the dead letters by the AWS command line alone', () => findByHand(world))
+  await step('has the relay pass on a change that it gave up, by the AWS command line alone', async () => {
+    await giveUp(world)
+    const { code, stdout, stderr } = await runShell(
+      account,
+      `cd ${world.directory}\nstack=${stack}\n${linesOf(/^stack=.*\n(?=find)/m)}`,
     )
-    const { metadata }: typeof before = JSON.parse(after.stdout)
-    expect(metadata.uid === before.metadata.uid, 'another object is there')
-    const { code } = await kubectl.run('get configmap after-the-restore')
-    expect(code !== 0, 'what was written after the restore is there: the table is the old one')
-    await setHost(world, 'restored.example')
-    await hostBecomes(world, 'restored.example')
+    expect(code === 0 && /"batchItemFailures": *\[\]/.test(stdout), stdout + stderr)
   })
-  if (account.ministack !== undefined)
-    await step('finds the dead letters by the AWS command line alone', () => findByHand(world))
-  await step('has the relay pass on a change that it gave up, and finds no dead letters', async () => {
-    await giveUp(world, place)
-    const args = [join(root, 'infra/day-two.ts'), 'redrive', `--stack=${world.stack}`]
-    const { code, stdout, stderr } = await runCommand(account, args, root)
-    expect(code === 0, stdout + stderr)
-    expect(/^1 changes were passed on$/m.test(stdout) && stdout.includes('there are no dead letters'), stdout)
+  await step('and by the command, which finds no dead letters', async () => {
+    await giveUp(world)
+    const said = await runDayTwo(account, ['redrive', `--stack=${stack}`])
+    expect(/^1 changes were passed on$/m.test(said) && said.includes('there are no dead letters'), said)
   })
-  return place
+  return [byHand, ...named]
 }
 
-/** By the lines of docs/aws.md. */
-async function restoreByHand({ account, stack }: World): Promise<void> {
+/** Of docs/aws.md, the lines for a shell that begin there. */
+function linesOf(begin: RegExp): string {
   const docs = readFileSync(join(root, 'docs/aws.md'), 'utf8')
-  const lines = /^stack=.* new=.*\n([^]*?)^```$/m.exec(docs)?.[1] ?? ''
-  const name = `${stack}-by-hand`
-  const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
-  const { code, stdout, stderr } = await runShell(account, `stack=${stack} at=${at} new=${name}\n${lines}`)
+  return new RegExp(`${begin.source}([^]*?)^\`\`\`$`, 'm').exec(docs)?.[1] ?? ''
+}
+
+async function runDayTwo(account: Account, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(account, [join(root, 'infra/day-two.ts'), ...args], root)
   expect(code === 0, stdout + stderr)
-  const table = `--table-name=${name}`
-  const { TimeToLiveDescription: lives } = (await aws(account, ['dynamodb', 'describe-time-to-live', table])) as {
-    readonly TimeToLiveDescription: { readonly AttributeName?: string }
-  }
+  return stdout
+}
+
+/** What is written between the restore and the switch is not there afterwards, and the control plane goes on. */
+async function switchWith(
+  world: World,
+  name: string,
+  make: (at: string) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const { account, kubectl } = world
+  const before = await kubectl.json('get konnectservice orders')
+  const turn = await make(new Date().toISOString().replace(/\.\d+Z$/, 'Z'))
+  await kubectl.ok('create configmap after-the-restore')
+  await turn()
+  const used = await tableOf(world)
+  expect(used.startsWith(name), `${used} is used, and not ${name}`)
+  const { TimeToLiveDescription: lives } = (await aws(account, [
+    'dynamodb',
+    'describe-time-to-live',
+    `--table-name=${used}`,
+  ])) as { readonly TimeToLiveDescription: { readonly AttributeName?: string } }
   expect(lives.AttributeName === 'expires', `what is over in it is kept: ${JSON.stringify(lives)}`)
-  const indexes = await indexesOf(account, name)
-  expect(indexes.includes('feed'), `${name} has the indexes ${indexes.join(', ')}`)
-  const stream = stdout.trim().split('\n').at(-1)?.replaceAll('"', '') ?? ''
-  await aws(account, ['dynamodbstreams', 'describe-stream', `--stream-arn=${stream}`])
-  await aws(account, ['dynamodb', 'delete-table', table])
+  const indexes = await indexesOf(account, used)
+  expect(indexes.includes('feed'), `${used} has the indexes ${indexes.join(', ')}`)
+  const after = await until(
+    () => kubectl.run('get konnectservice orders -o json'),
+    ({ code }) => code === 0,
+  )
+  const { metadata }: typeof before = JSON.parse(after.stdout)
+  expect(metadata.uid === before.metadata.uid, 'another object is there')
+  const { code } = await kubectl.run('get configmap after-the-restore')
+  expect(code !== 0, 'what was written after the restore is there: the table is the old one')
+  await setHost(world, `${used.toLowerCase()}.example`)
+  await hostBecomes(world, `${used.toLowerCase()}.example`)
+}
+
+/** As the stack says which one it uses. */
+async function tableOf({ account, stack }: World): Promise<string> {
+  const { Stacks } = (await aws(account, ['cloudformation', 'describe-stacks', `--stack-name=${stack}`])) as {
+    readonly Stacks: readonly { readonly Outputs: readonly { OutputKey: string; OutputValue: string }[] }[]
+  }
+  return Stacks[0]?.Outputs.find(({ OutputKey }) => OutputKey === 'Table')?.OutputValue ?? ''
 }
 
 /** By the lines of docs/aws.md; the emulator moves nothing. */
 async function findByHand({ account, stack }: World): Promise<void> {
-  const docs = readFileSync(join(root, 'docs/aws.md'), 'utf8')
-  const lines = /^stack=.*\n(queue=[^]*?)^aws sqs start-message-move-task/m.exec(docs)?.[1] ?? ''
+  const lines = linesOf(/^stack=.*\n(?=queue=)/m).replace(/^aws sqs start-message-move-task.*\n/m, '')
   const { code, stdout, stderr } = await runShell(account, `stack=${stack}\n${lines}echo $arn`)
   expect(code === 0 && /^arn:aws:sqs:\S+DeadLetters\S+\.fifo$/m.test(stdout), stdout + stderr)
 }
 
 /** As Lambda says it of a batch that it tried for a day: where in the stream the last change of an object is. */
-async function giveUp({ account, stack }: World, { tableStream }: { readonly tableStream: string }): Promise<void> {
-  const ofStream = `--stream-arn=${tableStream}`
+async function giveUp(world: World): Promise<void> {
+  const { account, stack } = world
+  const { Table } = (await aws(account, ['dynamodb', 'describe-table', `--table-name=${await tableOf(world)}`])) as {
+    readonly Table: { readonly LatestStreamArn: string }
+  }
+  const ofStream = `--stream-arn=${Table.LatestStreamArn}`
   const { StreamDescription } = (await aws(account, ['dynamodbstreams', 'describe-stream', ofStream])) as {
     readonly StreamDescription: { readonly Shards: readonly { readonly ShardId: string }[] }
   }
@@ -316,7 +351,7 @@ async function giveUp({ account, stack }: World, { tableStream }: { readonly tab
     startSequenceNumber: number,
     endSequenceNumber: number,
     batchSize: 1,
-    streamArn: tableStream,
+    streamArn: Table.LatestStreamArn,
   }
   const all = await resourcesOf(account, stack)
   const failures = all.find(

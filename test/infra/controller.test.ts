@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { Controller } from '../../infra/constructs/controller.ts'
-import { deployed, expectProperties, fixtures, resourcesOf, unbundledApp } from './synthesized.ts'
+import { deployed, expectProperties, fixtures, resourcesOf, templateOf, unbundledApp } from './synthesized.ts'
 import { resolve as resolveText } from './lambda/synthesized-code.ts'
 import { longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -268,7 +268,7 @@ describe('how many Controllers there may be', () => {
   /** Of the fullest function, as Lambda measures them: the JSON of all, with each queue's URL as long as one may be. */
   const bytesOf = (other: Stack): number => {
     const url = `https://sqs.ap-southeast-1.amazonaws.com/123456789012/${'x'.repeat(80)}`
-    const made = Template.fromStack(other)
+    const made = templateOf(other)
     const urls = new Map(Object.keys(resourcesOf(made, 'AWS::SQS::Queue')).map((id) => [id, url]))
     const sizes = Object.values(resourcesOf(made, 'AWS::Lambda::Function')).map(({ Properties: { Environment } }) => {
       const { Variables: all } = Environment as { readonly Variables: Readonly<Record<string, unknown>> }

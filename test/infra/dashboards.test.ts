@@ -1,9 +1,11 @@
 import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { emfMetrics } from '../../shared/adapters/aws/emf-metrics.ts'
 import { metrics } from '../../shared/model/metrics.ts'
-import type { Widget } from './preview/svg.ts'
-import { deployed, resourcesOf, widgetsOf } from './synthesized.ts'
+import { drawn as draw, type Widget } from './preview/svg.ts'
+import { deployed, resourcesOf, templateOf, unbundledApp, widgetsOf } from './synthesized.ts'
 
 const all = deployed()
 const template = all.template()
@@ -124,6 +126,37 @@ describe.each([
 
   it('has no more lines than CloudWatch draws', () => {
     for (const { properties } of shown) expect(properties.metrics?.length ?? 0).toBeLessThan(500)
+  })
+})
+
+describe('the pictures in docs/aws.md', () => {
+  const stack = new SetpointStack(unbundledApp(), 'Setpoint', { adminPrincipals: [], issuers: [], disposable: true })
+  const own = { stack, template: () => templateOf(stack) }
+
+  it.each([
+    ['overview', stack.controlPlane.dashboard],
+    ['controller', stack.controlPlane.controllerDashboard],
+  ] as const)('of the %s have the panels and texts that are deployed, and lines of a run', (name, dashboard) => {
+    const picture = readFileSync(`docs/images/${name}.svg`, 'utf8')
+    // As many as are deployed and no more: one that is taken away has to go from the picture, too.
+    const frames = draw(widgetsOf(own, dashboard, 'konnectservice'), [], { fromMs: 0, toMs: 1, buckets: 1 })
+    const textsOf = (svg: string): readonly string[] =>
+      [...svg.matchAll(/<text x="(?:8|10)" y="\d+" font-size="\d+"[^>]*>([^<]*)</g)].map(([, text = '']) => text)
+    expect(textsOf(picture)).toEqual(textsOf(frames))
+    expect(textsOf(frames).length).toBeGreaterThan(10)
+    expect(picture.match(/<polyline points="[^"]{40,}"/g)?.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('have room for their texts', () => {
+    for (const dashboard of [stack.controlPlane.dashboard, stack.controlPlane.controllerDashboard])
+      for (const { properties, height, width } of widgetsOf(own, dashboard)) {
+        if (properties.markdown === undefined) continue
+        // As CloudWatch draws them: a heading takes two lines, and a line some eight pixels a letter.
+        const lines = properties.markdown
+          .split('\n')
+          .map((line) => (line.startsWith('#') ? 2 : Math.ceil(line.length / (7 * width))))
+        expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(2 * height)
+      }
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Construct } from 'constructs'
 import { tokenTables } from '../support/token-tables.ts'
 import type { FunctionName } from './lambda/synthesized-code.ts'
-import { functionOf, queueOf, queueNames } from './lambda/synthesized-code.ts'
+import { functionOf, ownTable, queueOf, queueNames } from './lambda/synthesized-code.ts'
 import { resourcesOf, type Deployed } from './synthesized.ts'
 
 interface Statement {
@@ -40,22 +40,31 @@ export function permissionsOf(deployed: Deployed, name: FunctionName): readonly 
 /** What stands for a resource in a policy. */
 function named(resource: unknown, names: ReadonlyMap<string, string>): string {
   if (typeof resource === 'string') return resource
-  const { 'Fn::GetAtt': attribute, 'Fn::Join': joined } = resource as {
+  const {
+    Ref: ref = '',
+    'Fn::GetAtt': attribute,
+    'Fn::Join': joined,
+  } = resource as {
+    readonly Ref?: string
     readonly 'Fn::GetAtt'?: readonly [string, string]
     readonly 'Fn::Join'?: readonly [string, readonly unknown[]]
   }
   if (attribute !== undefined) return names.get(attribute.join('.')) ?? attribute.join('.')
-  const parts = joined?.[1].map((part) => (typeof part === 'string' ? part : named(part, names))) ?? []
-  return parts.join('').replace(/^\//, '')
+  if (joined === undefined) return names.get(ref) ?? ref.replace(/^AWS::.*/, '')
+  const parts = joined[1].map((part) => (typeof part === 'string' ? part : named(part, names)))
+  return parts
+    .join('')
+    .replace(/^arn::dynamodb:::table\/(?=\/|$)/, '')
+    .replace(/^\//, '')
 }
 
 function namesOf(deployed: Deployed, worker: Construct): ReadonlyMap<string, string> {
   const { controlPlane } = deployed
   const arn = (construct: Construct): string => `${idOf(deployed, construct)}.Arn`
-  const table = idOf(deployed, controlPlane.table)
+  const table = idOf(deployed, ownTable(deployed))
   const queues = queueNames.map((name) => [arn(queueOf(deployed, name)), name] as const)
   return new Map([
-    [`${table}.Arn`, ''],
+    [table, ''],
     [`${table}.StreamArn`, 'stream'],
     [arn(controlPlane.tokenKeys.signing), tokenTables.signingTable],
     [arn(controlPlane.tokenKeys.shown), tokenTables.table],

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { tableDefinition } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
-import { restoreTable } from '../../infra/restore-table.ts'
-import { deployed, expectProperties, resourcesOf } from './synthesized.ts'
+import { Template } from 'aws-cdk-lib/assertions'
+import { restoreTable, switchTable } from '../../infra/restore-table.ts'
+import { deployed } from './synthesized.ts'
 
 /** What DynamoDB makes of the commands: a restored table has neither stream, nor time to live, nor backups. */
 class FakeAws {
   readonly asked: string[] = []
+  /** Of the stack. */
+  parameters = ['BootstrapVersion', ...own].map((ParameterKey) => ({ ParameterKey, ParameterValue: 'none' }))
+  /** By the output of the stack. */
+  used = 'Setpoint-dev-Table'
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
   table:
@@ -15,7 +20,9 @@ class FakeAws {
   readonly answer = (args: readonly string[]): unknown => {
     const [, verb = ''] = args
     this.asked.push(args.slice(1).join(' '))
-    if (verb === 'describe-stacks') return ['Setpoint-dev-Table']
+    if (verb === 'describe-stacks' && args.some((arg) => arg.startsWith('--query'))) return [this.used]
+    if (verb === 'describe-stacks') return { Stacks: [{ Parameters: this.parameters }] }
+    if (verb === 'update-stack' || verb === 'wait') return {}
     if (verb === 'list-tables') return { TableNames: ['Setpoint-dev-Table', ...(this.table ? [target] : [])] }
     if (verb === 'restore-table-to-point-in-time') this.table = this.restored()
     const { table } = this
@@ -42,8 +49,10 @@ class FakeAws {
   }
 }
 
+const own = ['ControlPlaneRestoredTable', 'ControlPlaneRestoredTableStream']
 const target = 'Setpoint-dev-Table-20261123T040000Z'
-const restore = (aws: FakeAws): Promise<string> =>
+const stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
+const restore = (aws: FakeAws): ReturnType<typeof restoreTable> =>
   restoreTable({
     stack: 'Setpoint-dev',
     at: '2026-11-23T04:00:00Z',
@@ -53,11 +62,9 @@ const restore = (aws: FakeAws): Promise<string> =>
   })
 
 describe('the command that restores', () => {
-  it('makes a table that has what a stack gives one, and says how to switch to it', async () => {
+  it('makes a table that has what a stack gives one', async () => {
     const aws = new FakeAws()
-    expect(await restore(aws)).toBe(
-      `npx cdk deploy -c table=${target} -c tableStream=arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now`,
-    )
+    expect(await restore(aws)).toEqual({ table: target, stream })
     expect(aws.table).toMatchObject({ status: 'ACTIVE', isShortLived: true, isBackedUp: true })
     expect(aws.asked).toContain(
       `restore-table-to-point-in-time --source-table-name=Setpoint-dev-Table --target-table-name=${target} --restore-date-time=2026-11-23T04:00:00Z`,
@@ -78,30 +85,110 @@ describe('the command that restores', () => {
     const aws = new FakeAws()
     const first = await restore(aws)
     aws.asked.length = 0
-    expect(await restore(aws)).toBe(first)
+    expect(await restore(aws)).toEqual(first)
     expect(aws.asked.filter((line) => /^(restore|update-table|update-time)/.test(line))).toEqual([])
   })
 })
 
-describe('a control plane on a restored table', () => {
-  const restored = deployed({
-    restoredTable: {
-      tableName: 'restored',
-      streamArn: 'arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/now',
-    },
-  }).template()
+describe('the switch to a restored table', () => {
+  const turn = (aws: FakeAws): void =>
+    switchTable({ stack: 'Setpoint-dev', aws: aws.answer, say: () => {} }, { table: target, stream })
 
-  it('makes no table of objects, and its functions work with that one', () => {
-    const made = Object.keys(resourcesOf(restored, 'AWS::DynamoDB::Table'))
-    expect(made.filter((id) => !id.startsWith('ControlPlaneTokenKeys'))).toEqual([])
-    const text = JSON.stringify(restored.toJSON())
-    expect(text).toContain('"SETPOINT_TABLE":"restored"')
-    expect(text).toContain(':table/restored/index/due')
+  it('is an update of the stack as it is, but for what names the table', () => {
+    const aws = new FakeAws()
+    turn(aws)
+    expect(aws.asked.slice(-2)).toEqual([
+      [
+        'update-stack --stack-name=Setpoint-dev --use-previous-template --capabilities=CAPABILITY_IAM --parameters',
+        'ParameterKey=BootstrapVersion,UsePreviousValue=true',
+        `ParameterKey=ControlPlaneRestoredTable,ParameterValue=${target}`,
+        `ParameterKey=ControlPlaneRestoredTableStream,ParameterValue=${stream}`,
+      ].join(' '),
+      'wait stack-update-complete --stack-name=Setpoint-dev',
+    ])
   })
 
-  it('relays what its stream tells', () => {
-    expectProperties(restored, 'AWS::Lambda::EventSourceMapping', {
-      EventSourceArn: 'arn:aws:dynamodb:eu-west-1:123456789012:table/restored/stream/now',
-    })
+  it('is not repeated', async () => {
+    const aws = new FakeAws()
+    await restore(aws)
+    aws.parameters.push({ ParameterKey: 'Any', ParameterValue: stream })
+    aws.used = target
+    turn(aws)
+    expect(await restore(aws)).toEqual({ table: target, stream })
+    expect(aws.asked.filter((line) => line.startsWith('update-stack') || line.startsWith('restore'))).toHaveLength(1)
+  })
+
+  it('is refused by a stack that knows nothing of it', () => {
+    const aws = new FakeAws()
+    aws.parameters = []
+    expect(() => turn(aws)).toThrow('the stack Setpoint-dev has no parameter RestoredTable: deploy it')
   })
 })
+
+describe('a stack, as CloudFormation makes it of its parameters', () => {
+  const template = Template.fromStack(deployed().stack).toJSON() as Synthesized
+
+  it('has those that the command sets, which name nothing at first, and one condition', () => {
+    const { Parameters, Conditions } = template
+    expect(own.map((name) => Parameters[name]?.Default)).toEqual(['none', 'arn:aws:dynamodb:::none'])
+    expect(Object.values(Conditions)).toEqual([{ 'Fn::Not': [{ 'Fn::Equals': [{ Ref: own[0] }, 'none'] }] }])
+  })
+
+  /** Names in it of the table, its indexes and its stream. */
+  const named = (isRestored: boolean): readonly string[] => {
+    const values = new Map([
+      ['ControlPlaneRestoredTable', 'restored-table'],
+      ['ControlPlaneRestoredTableStream', 'restored-table-stream'],
+      ['ControlPlaneTable1210433C', 'own-table'],
+      ['ControlPlaneTable1210433C.StreamArn', 'own-table-stream'],
+    ])
+    const { ControlPlaneTable1210433C: table, ...others } = template.Resources
+    expect(table?.Type).toBe('AWS::DynamoDB::Table')
+    return textsIn(chosen(others, isRestored, values)).filter((text) => /(?:own|restored)-table/.test(text))
+  }
+
+  it.each([
+    { isRestored: false, name: 'own-table' },
+    { isRestored: true, name: 'restored-table' },
+  ])('whose functions, mapping, policies, alarm and dashboards all have $name', (row) => {
+    const found = named(row.isRestored)
+    // Functions, their policies for the table and its indexes, the mapping, the alarm, the dashboard.
+    expect(found.length).toBeGreaterThan(25)
+    expect(found.filter((text) => !text.includes(row.name))).toEqual([])
+    expect(found.filter((text) => text === `${row.name}-stream`).length).toBeGreaterThanOrEqual(2)
+    expect(found.filter((text) => text.endsWith(`:table/${row.name}/index/due`)).length).toBeGreaterThan(0)
+  })
+})
+
+interface Synthesized {
+  readonly Parameters: Readonly<Record<string, { readonly Default?: string }>>
+  readonly Conditions: Readonly<Record<string, unknown>>
+  readonly Resources: Readonly<Record<string, { readonly Type: string }>>
+}
+
+/** As CloudFormation resolves its functions, as far as they name one of these. */
+function chosen(value: unknown, isRestored: boolean, values: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((one) => chosen(one, isRestored, values))
+  if (typeof value !== 'object' || value === null) return value
+  const {
+    Ref: ref,
+    'Fn::If': choice,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': joined,
+  } = value as {
+    readonly Ref?: string
+    readonly 'Fn::If'?: readonly unknown[]
+    readonly 'Fn::GetAtt'?: readonly string[]
+    readonly 'Fn::Join'?: readonly [string, readonly unknown[]]
+  }
+  if (choice !== undefined) return chosen(choice[isRestored ? 1 : 2], isRestored, values)
+  if (ref !== undefined) return values.get(ref) ?? ''
+  if (attribute !== undefined) return values.get(attribute.join('.')) ?? ''
+  if (joined !== undefined) return joined[1].map((part) => String(chosen(part, isRestored, values))).join(joined[0])
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, chosen(one, isRestored, values)]))
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}

@@ -43,7 +43,24 @@ export function deployed(
     shelf: new Controller(stack, 'Shelves', { controlPlane, reconciler: 'shelf', isolated: true, ...ofShelves }),
     lamp: new Controller(stack, 'Lamps', { controlPlane, reconciler: 'lamp', isolated: true }),
   }
-  return { stack, controlPlane, controllers, template: () => Template.fromStack(stack) }
+  // What else the list has shares the function of the control plane.
+  for (const { name } of controlPlane.reconcilers)
+    if (!(name in controllers)) new Controller(stack, name, { controlPlane, reconciler: name })
+  return { stack, controlPlane, controllers, template: () => templateOf(stack) }
+}
+
+/** As CloudFormation makes it with the parameters as they are at first: no table was restored. */
+export function templateOf(stack: Stack): Template {
+  return Template.fromJSON(decided(Template.fromStack(stack).toJSON()) as Record<string, unknown>)
+}
+
+/** With the second of two values that a condition chooses from. */
+function decided(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decided)
+  if (typeof value !== 'object' || value === null) return value
+  const { 'Fn::If': choice } = value as { readonly 'Fn::If'?: readonly unknown[] }
+  if (choice !== undefined) return decided(choice[2])
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, decided(one)]))
 }
 
 type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }

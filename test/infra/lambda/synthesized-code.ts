@@ -1,5 +1,6 @@
 import { App, Stack } from 'aws-cdk-lib'
 import type { Template } from 'aws-cdk-lib/assertions'
+import type { Construct } from 'constructs'
 import type * as sqs from 'aws-cdk-lib/aws-sqs'
 import { join } from 'node:path'
 import type { ControlFunction } from '../../../infra/constructs/control-function.ts'
@@ -52,7 +53,7 @@ export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): S
     all.stack.getLogicalId(construct.node.defaultChild as never)
   const names = new Map(functionNames.map((name) => [idOf(functionOf(all, name)), name]))
   return {
-    tableId: idOf(all.controlPlane.table),
+    tableId: idOf(ownTable(all)),
     keyTables: new Map([
       [idOf(all.controlPlane.tokenKeys.signing), tokenTables.signingTable],
       [idOf(all.controlPlane.tokenKeys.shown), tokenTables.table],
@@ -71,6 +72,11 @@ export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): S
       ...directoryOf(template, idOf(functionOf(all, name)), outdir),
     }),
   }
+}
+
+/** Of the stack: the one that is used stands for it, or for a restored one. */
+export function ownTable({ controlPlane }: Deployed): Construct {
+  return controlPlane.table.node.scope as Construct
 }
 
 export function functionOf({ controlPlane, controllers }: Deployed, name: FunctionName): ControlFunction {
