@@ -4,19 +4,26 @@ import { createTokenSigner, createTokenVerifier } from '../../adapters/node/acco
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { signingKeysOf, tokenKeysOf } from './environment.ts'
+import { lazy } from './lazy.ts'
 
 export type TokenBoundary = Pick<AwsBoundary, 'environment' | 'clock' | 'random' | 'dynamodb'>
 
 /** The authorizer and the API ask one after the other, in the time that a client waits. */
 const patienceMs = 3_000
 
-/** Signs tokens of ServiceAccounts, in the function of the API; undefined where the stack has no tables for keys. */
+/**
+ * Signs tokens of ServiceAccounts, in the function of the API; undefined where the stack has no tables for keys. What
+ * reads them is made for the first token: most processes see none.
+ */
 export function openTokenSigner({ environment, dynamodb, clock, random }: TokenBoundary): TokenSigner | undefined {
   const [table, signingTable] = [tokenKeysOf(environment), signingKeysOf(environment)]
   if (table === undefined || signingTable === undefined) return undefined
-  const client = createDynamodbClient(dynamodb)
-  const keys = createDynamodbTokenKeys({ client, table, signingTable, clock, random, patienceMs })
-  return createTokenSigner({ keys, clock })
+  const signer = lazy(() => {
+    const client = createDynamodbClient(dynamodb)
+    const keys = createDynamodbTokenKeys({ client, table, signingTable, clock, random, patienceMs })
+    return createTokenSigner({ keys, clock })
+  })
+  return { sign: (claims, seconds) => signer().sign(claims, seconds), verify: (token) => signer().verify(token) }
 }
 
 /** Knows them again, in the authorizer, which does not see the key that signs. */
