@@ -32,13 +32,14 @@ export async function runMutations(mutators: Mutators, asked: Reviewed, options:
   const whole = asked.object && withDefaults(asked.kind, asked.object)
   const start = whole === undefined ? asked : { ...asked, object: whole }
   const policies = await applyPolicies(mutators.policies, start, around)
-  const hooks = await applyWebhooks(mutators.webhooks, { ...start, ...objectOf(policies.object) }, around)
+  const first = createRound(mutators.webhooks)
+  const hooks = await applyWebhooks(first, { ...start, ...objectOf(policies.object) }, around)
   if (hooks.object === whole || asked.object === undefined)
     return { ...objectOf(asked.object), warnings: hooks.warnings }
   const again = await applyPolicies(mutators.policies, { ...start, ...objectOf(hooks.object) }, around, policies.again)
-  const isMoved = !equal(again.object, hooks.object)
-  const late = mutators.webhooks.filter((hook) => (isMoved ? hooks.invoked : hooks.again).has(hook))
-  const last = await applyWebhooks(late, { ...start, ...objectOf(again.object) }, around)
+  if (!equal(again.object, hooks.object)) callForInvoked(first)
+  const second = { ...first, isDue: (hook: StoredWebhook) => first.due.has(hook) }
+  const last = await applyWebhooks(second, { ...start, ...objectOf(again.object) }, around)
   return { ...objectOf(last.object), warnings: [...hooks.warnings, ...last.warnings] }
 }
 
@@ -66,29 +67,45 @@ async function applyPolicies(
 interface WebhookPass {
   readonly object: ApiObject | undefined
   readonly warnings: readonly string[]
-  /** Those that want to be asked again if the object changes. */
-  readonly invoked: ReadonlySet<StoredWebhook>
-  /** Those of them behind which it has changed. */
-  readonly again: ReadonlySet<StoredWebhook>
 }
 
-async function applyWebhooks(hooks: readonly StoredWebhook[], asked: Reviewed, around: Around): Promise<WebhookPass> {
+/** One round of webhooks, and what it means for the next one. */
+interface Round {
+  readonly hooks: readonly StoredWebhook[]
+  readonly isDue: (hook: StoredWebhook) => boolean
+  /** Those that want to be asked again, and behind which the object has changed. */
+  readonly due: Set<StoredWebhook>
+  /** Those that were asked since, and want to be asked again if it changes. */
+  readonly invoked: Set<StoredWebhook>
+}
+
+function createRound(hooks: readonly StoredWebhook[]): Round {
+  return { hooks, isDue: () => true, due: new Set(), invoked: new Set() }
+}
+
+/** The object has changed behind all that were asked. */
+function callForInvoked({ due, invoked }: Round): void {
+  for (const hook of invoked) due.add(hook)
+  invoked.clear()
+}
+
+/** In the second round a change, too, makes those due that were asked in the first one, if they are still to come. */
+async function applyWebhooks(round: Round, asked: Reviewed, around: Around): Promise<WebhookPass> {
   const warnings: string[] = []
-  const invoked = new Set<StoredWebhook>()
-  let again = new Set<StoredWebhook>()
   let now = asked
-  for (const hook of hooks) {
+  for (const hook of round.hooks) {
+    if (!round.isDue(hook)) continue
     const seen = await reviewInVersion(now, versionFor(hook, now), around.catalog)
     if (!concernsWebhook(hook, seen, around)) continue
     const verdict = await callWebhook(hook, seen, true, around)
     warnings.push(...(verdict?.warnings ?? []))
     const made = verdict === undefined ? seen.object : patch(hook, { ...seen, budget: around.budget }, verdict.patch)
     const object = made === undefined || made === seen.object ? now.object : await inVersionOf(now, made)
-    if (object !== now.object) again = new Set(invoked)
-    if (hook.spec.reinvocationPolicy === 'IfNeeded') invoked.add(hook)
+    if (object !== now.object) callForInvoked(round)
+    if (hook.spec.reinvocationPolicy === 'IfNeeded') round.invoked.add(hook)
     now = { ...now, ...objectOf(object) }
   }
-  return { object: now.object, warnings, invoked, again }
+  return { object: now.object, warnings }
 }
 
 /** The same object if the patch changes nothing. */

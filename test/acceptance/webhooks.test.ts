@@ -107,6 +107,20 @@ describe('a mutating webhook', () => {
     expect(server.asked.map(({ path }) => path.slice(0, 2))).toEqual(['/a', '/b', '/a'])
   })
 
+  it('is asked again, too, if it wants, where one ahead of it changed the object when it was asked again', async () => {
+    const again = { reinvocationPolicy: 'IfNeeded' }
+    await configure('Mutating', 'm', again, again, again)
+    server.answer = ({ request }, path) =>
+      path.startsWith('/c')
+        ? patchWith({ request }, [])
+        : patchWith({ request }, [
+            { op: 'add', path: '/spec/owner', value: `${request.object.spec.owner ?? ''}${path.slice(1, 2)}` },
+          ])
+    await create({ replicas: 1 })
+    expect(server.asked.map(({ path }) => path.slice(1, 2)).join('')).toBe('abcabc')
+    expect((await get()).spec.owner).toBe('abab')
+  })
+
   it('is asked about updates and deletions with what was there, and about dry runs as such', async () => {
     await createSettled({ replicas: 1 })
     await configure('Mutating', 'm', { sideEffects: 'NoneOnDryRun' })
