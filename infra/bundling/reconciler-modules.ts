@@ -43,11 +43,22 @@ function describe(file: string): readonly ReconcilerDescription[] {
     encoding: 'utf8',
     maxBuffer: 2 ** 24,
   })
-  if (status !== 0) throw new Error(`cannot load ${file}: ${stderr}`)
+  if (status !== 0) throw new Error(`cannot load ${file}: ${withoutSource(stderr)}`)
   const found = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
   if (found.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
   return found
 }
+
+/** Node prints the line of the source that it stopped at, which is the whole bundle. */
+function withoutSource(complaint: string): string {
+  return complaint
+    .split('\n')
+    .filter(({ length }) => length < lineMax)
+    .join('\n')
+    .trim()
+}
+
+const lineMax = 2_000
 
 // The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.
 const describing = `

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
+import { describeReconcilers } from '../../infra/bundling/reconciler-modules.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { bundledText } from './bundled-text.ts'
 import { longOnly } from '../support/strength.ts'
@@ -20,6 +21,14 @@ it.each(['api', 'reconcile'])(
     expect(text).not.toMatch(/from ?"node:(?:crypto|http|process|util)"/)
   },
 )
+
+it('a module that cannot be loaded is told in a few lines, without the text of its bundle', () => {
+  using directory = temporaryDirectory('broken-module')
+  const file = join(directory.path, 'broken.ts')
+  writeFileSync(file, `export const size = [${'1,'.repeat(5_000)}].length\nthrow new Error('no such queue')\n`)
+  expect(() => describeReconcilers(file)).toThrow(/^cannot load .*broken\.ts: [^]{0,1500}no such queue/)
+  expect(() => describeReconcilers(file)).not.toThrow(/1,1,1/)
+})
 
 it('a bundle is the same each time, wherever it is made', () => {
   using first = temporaryDirectory('bundle')
