@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CellResult } from './messages.ts'
-import { benchDirectory, startGenerator, startServer } from './processes.ts'
+import { benchDirectory, startGenerator, startPlane, startServer } from './processes.ts'
 import { median } from './quantiles.ts'
 import { serverHalfOf } from './server-half.ts'
 
@@ -37,11 +37,13 @@ interface Sample {
 export async function measureAgainst(options: AgainstOptions): Promise<readonly AgainstFigures[]> {
   using directory = benchDirectory()
   using half = serverHalfOf(options.commit, directory.path)
-  const programs = { ours: new URL('control-plane.ts', import.meta.url), theirs: half.program }
   const samples: Sample[] = []
   for (let rep = 0; rep < options.reps; rep++)
     samples.push(
-      ...(await measureOnce(join(directory.path, `rep-${rep}`), programs, { ...options, isOursFirst: rep % 2 === 0 })),
+      ...(await measureOnce(join(directory.path, `rep-${rep}`), half.program, {
+        ...options,
+        isOursFirst: rep % 2 === 0,
+      })),
     )
   return [...Map.groupBy(samples, ({ clients }) => clients)].map(([clients, same]) => figuresOf(clients, same))
 }
@@ -51,11 +53,11 @@ type Once = AgainstOptions & { readonly isOursFirst: boolean }
 /** Both servers run all the time; only one of them has work. */
 async function measureOnce(
   directory: string,
-  programs: Readonly<Record<'ours' | 'theirs', URL>>,
+  theirProgram: URL,
   { clients, keys, durationMs, isOursFirst }: Once,
 ): Promise<readonly Sample[]> {
-  const ours = await startServer(programs.ours, join(directory, 'ours'))
-  const theirs = await startServer(programs.theirs, join(directory, 'theirs'))
+  const ours = await startPlane(join(directory, 'ours'))
+  const theirs = await startServer(theirProgram, join(directory, 'theirs'))
   const generator = startGenerator()
   const update = (server: string, count: number, forMs = durationMs): Promise<CellResult> =>
     generator.measure({ server, verb: 'update', prefix: 'gadget', keys, clients: count, durationMs: forMs })

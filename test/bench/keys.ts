@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { residentMb } from './memory.ts'
 import type { CellResult } from './messages.ts'
-import { benchDirectory, startGenerator, startServer } from './processes.ts'
+import { benchDirectory, startGenerator, startPlane } from './processes.ts'
 import { median } from './quantiles.ts'
 
 /** What it costs that many objects change in turn, beside few. */
@@ -45,9 +45,7 @@ export async function measureKeys(options: KeysOptions): Promise<readonly KeysFi
 async function measureOnce(directory: string, options: KeysOptions): Promise<readonly Sample[]> {
   const { keys, clients, durationMs } = options
   const generator = startGenerator()
-  const servers = await Promise.all(
-    keys.map((count) => startServer(new URL('control-plane.ts', import.meta.url), join(directory, String(count)))),
-  )
+  const servers = await Promise.all(keys.map((count) => startPlane(join(directory, String(count)))))
   try {
     const samples: Sample[] = []
     for (const [i, server] of servers.entries()) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { collection } from './changes.ts'
 import type { Target } from './connection.ts'
 import { peakMb, residentMb, resetPeak } from './memory.ts'
-import { benchDirectory, startServer, type Server } from './processes.ts'
+import { benchDirectory, startPlane, startServer, type Server } from './processes.ts'
 import { fillStore } from './resting-objects.ts'
 import { serverHalfOf } from './server-half.ts'
 
@@ -21,27 +21,25 @@ export interface ListFigures {
 export async function measureLists(objects: number, against: string | undefined): Promise<readonly ListFigures[]> {
   using directory = benchDirectory()
   const data = join(directory.path, 'data')
-  await (await startServer(program('control-plane.ts'), data)).end()
+  await (await startPlane(data)).end()
   await fillStore(data, objects)
   const figures = [
-    await measureOne('same bytes, made one after the other', program('list-bytes.ts'), {
-      data: join(data, 'bare'),
+    await measureOne(
+      'same bytes, made one after the other',
+      () => startServer(bareProgram, join(data, 'bare')),
       objects,
-    }),
-    await measureOne('Setpoint', program('control-plane.ts'), { data, objects }),
+    ),
+    await measureOne('Setpoint', () => startPlane(data), objects),
   ]
   if (against === undefined) return figures
   using half = serverHalfOf(against, directory.path)
-  return [...figures, await measureOne(`Setpoint at ${against}`, half.program, { data, objects })]
+  return [...figures, await measureOne(`Setpoint at ${against}`, () => startServer(half.program, data), objects)]
 }
 
-interface Options {
-  readonly data: string
-  readonly objects: number
-}
+const bareProgram = new URL('list-bytes.ts', import.meta.url)
 
-async function measureOne(name: string, server: URL, { data, objects }: Options): Promise<ListFigures> {
-  const started = await startServer(server, data)
+async function measureOne(name: string, start: () => Promise<Server>, objects: number): Promise<ListFigures> {
+  const started = await start()
   try {
     await sleep(settleMs)
     const first = await readList(started, objects)
@@ -87,10 +85,6 @@ function download({ port, authority, token }: Target, path: string): Promise<num
     asked.once('error', reject)
     asked.end()
   })
-}
-
-function program(file: string): URL {
-  return new URL(file, import.meta.url)
 }
 
 function sleep(ms: number): Promise<void> {

@@ -4,7 +4,7 @@ import { startBullMq } from './peers/bullmq.ts'
 import { startEtcd } from './peers/etcd.ts'
 import type { Peer, PeerResult } from './peers/peer.ts'
 import { startRestate } from './peers/restate.ts'
-import { startGenerator, startServer, benchDirectory, type Generator } from './processes.ts'
+import { startGenerator, startPlane, startServer, benchDirectory, type Generator } from './processes.ts'
 import { openSqliteWrites } from './sqlite-writes.ts'
 
 /**
@@ -86,7 +86,7 @@ interface Once {
 
 /** Every repetition has processes and data of its own: what one of them was lucky in does not last. */
 async function measureOnce({ directory, clients, peers }: Once): Promise<readonly LoopSample[]> {
-  const plane = await startServer(new URL('control-plane.ts', import.meta.url), join(directory, 'plane'))
+  const plane = await startPlane(join(directory, 'plane'))
   const echo = await startServer(new URL('echo.ts', import.meta.url), join(directory, 'echo'))
   const generator = startGenerator()
   const sqlite = openSqliteWrites(directory)

@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import manifest from '../../package.json' with { type: 'json' }
 import { temporaryDirectory, type TemporaryDirectory } from '../support/temporary-directory.ts'
 import type { Cell, CellResult, Order, Ready } from './messages.ts'
 
@@ -37,6 +38,14 @@ export async function startServer(
   }
   return { ...running(child), heapMb, ready: (await answer(child)) as Ready }
 }
+
+/** The control plane, by the options that `npm start` gives Node, and others. */
+export function startPlane(directory: string, nodeOptions: readonly string[] = []): Promise<Server> {
+  return startServer(planeProgram, directory, [...startOptions, ...nodeOptions])
+}
+
+const planeProgram = new URL('control-plane.ts', import.meta.url)
+const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
 export function startGenerator(): Generator {
   const child = fork(new URL('generator.ts', import.meta.url))

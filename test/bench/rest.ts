@@ -3,7 +3,7 @@ import { slotsBetween, wheelSlot } from '../../shared/model/wheel.ts'
 import { connect, requestText } from './connection.ts'
 import { cpuMs } from './process-cpu.ts'
 import { fillStore, uidOf } from './resting-objects.ts'
-import { startServer, benchDirectory, type Server } from './processes.ts'
+import { startPlane, benchDirectory, type Server } from './processes.ts'
 
 /** A process with so many objects at rest, beside one with none. */
 export interface RestFigures {
@@ -30,7 +30,6 @@ export interface ProcessFigures {
   readonly cpuShare: number
 }
 
-const program = new URL('control-plane.ts', import.meta.url)
 const idleMs = 20_000
 const resyncMs = 36_000_000
 
@@ -63,7 +62,7 @@ export async function measureRest(objects: number): Promise<RestFigures> {
 
 /** Starts the control plane and stops it again: kinds, credentials and checkpoints are there. */
 async function lifeOf(path: string): Promise<void> {
-  const server = await startServer(program, path)
+  const server = await startPlane(path)
   await sleep(2_500)
   await server.end()
 }
@@ -77,7 +76,7 @@ interface Life {
 
 async function measureLife(path: string): Promise<Life> {
   const startMs = performance.now()
-  const server = await startServer(program, path)
+  const server = await startPlane(path)
   const readySeconds = (performance.now() - startMs) / 1_000
   try {
     await sleep(idleMs / 2)

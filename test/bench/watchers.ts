@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { connect, requestText, type Connection, type Target } from './connection.ts'
 import { residentMb } from './memory.ts'
 import { cpuMs } from './process-cpu.ts'
-import { benchDirectory, startServer, type Server } from './processes.ts'
+import { benchDirectory, startPlane, startServer, type Server } from './processes.ts'
 import { maps, type Writing } from './watched-changes.ts'
 
 /** Many watchers of one collection in which something changes all the time. */
@@ -30,8 +30,11 @@ const settleMs = 5_000
 export async function measureWatchers(watchers: number, changesPerSecond: number): Promise<readonly WatcherFigures[]> {
   const options = { watchers, changesPerSecond }
   return [
-    await measureOne('same bytes to each connection', 'broadcast.ts', options),
-    await measureOne('Setpoint', 'control-plane.ts', options),
+    await measureOne('same bytes to each connection', (path) => startServer(bareProgram, path, heapOptions), {
+      ...options,
+      isWritten: false,
+    }),
+    await measureOne('Setpoint', (path) => startPlane(path, heapOptions), { ...options, isWritten: true }),
   ]
 }
 
@@ -40,11 +43,18 @@ interface Options {
   readonly changesPerSecond: number
 }
 
-async function measureOne(name: string, program: string, options: Options): Promise<WatcherFigures> {
+const bareProgram = new URL('broadcast.ts', import.meta.url)
+const heapOptions = ['--expose-gc']
+
+async function measureOne(
+  name: string,
+  start: (directory: string) => Promise<Server>,
+  { isWritten, ...options }: Options & { readonly isWritten: boolean },
+): Promise<WatcherFigures> {
   using directory = benchDirectory()
-  const server = await startServer(new URL(program, import.meta.url), join(directory.path, 'data'), ['--expose-gc'])
+  const server = await start(join(directory.path, 'data'))
   try {
-    return { name, ...options, ...(await watchAll(server, options, program === 'control-plane.ts')) }
+    return { name, ...options, ...(await watchAll(server, options, isWritten)) }
   } finally {
     await server.end()
   }

@@ -121,9 +121,18 @@ describe('the unit of systemd', () => {
 
   it('runs the command that the package has', () => {
     const [, program = ''] =
-      /^ExecStart=\/usr\/bin\/env node node_modules\/setpoint\/(\S+)\.js start /m.exec(unit) ?? []
+      /^ExecStart=\/usr\/bin\/env node --max-semi-space-size=8 node_modules\/setpoint\/(\S+)\.js start /m.exec(unit) ??
+      []
     expect(existsSync(join(root, `${program}.ts`))).toBe(true)
     expect(read('setpoint.sysusers')).toMatch(/^u setpoint /m)
+  })
+
+  it('gives Node the options that npm start and the image give it', () => {
+    const optionsIn = (text: string): readonly string[] => text.match(/--max-[\w-]+=\d+/g) ?? []
+    const start = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start
+    const image = readFileSync(join(root, 'functions/command/image/write-image.ts'), 'utf8')
+    expect(optionsIn(start)).toHaveLength(1)
+    expect([optionsIn(unit), optionsIn(image)]).toEqual([optionsIn(start), optionsIn(start)])
   })
 
   it.skipIf(!existsSync(analyze))(

@@ -82,7 +82,8 @@ function configOf(layers: readonly Blob[]): object {
     config: {
       User: `${imageUser}:${imageUser}`,
       Env: ['PATH=/usr/local/bin', 'NODE_ENV=production', 'SETPOINT_DATA_DIR=/data', 'HOME=/data'],
-      Entrypoint: [node, main],
+      // As npm start and the service have it: a list of everything adds 40 MB of memory at most, and not 130.
+      Entrypoint: [node, '--max-semi-space-size=8', main],
       Cmd: ['start', '/app'],
       WorkingDir: '/app',
       Volumes: { '/data': {} },
