@@ -7,6 +7,7 @@ import { proceed } from '../../model/eventual.ts'
 import { isDeleting } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Authenticator, User } from '../../ports/authenticator.ts'
+import type { TokenClaims } from '../../ports/token-signer.ts'
 import { serviceAccountKind } from '../../resources/access-kinds.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
 import type { Place, Resources } from '../../resources/resources.ts'
@@ -41,7 +42,7 @@ export async function findAccount(
   const claims = await tokens?.verify(token)
   const audiences = claims?.audiences.filter((audience) => wanted.includes(audience)) ?? []
   if (claims === undefined || audiences.length === 0) return
-  const { bound, subject, id } = claims
+  const { bound, subject } = claims
   const { namespace, serviceaccount, secret } = bound
   if (subject !== serviceAccountUser(namespace, serviceaccount.name)) return
   const at = (name: string): Place => ({ namespace, name })
@@ -51,13 +52,24 @@ export async function findAccount(
   })
   if (!accountIsThere) return
   if (secret !== undefined && !(await isThere(resources, secretKind, { at: at(secret.name), uid: secret.uid }))) return
+  return { user: userOf(claims), audiences }
+}
+
+/** Who signs knows a token again by the same claims: so whoever comes with it is the same user each time. */
+const users = new WeakMap<TokenClaims, User>()
+
+function userOf(claims: TokenClaims): User {
+  const known = users.get(claims)
+  if (known !== undefined) return known
+  const { subject, bound, id } = claims
   const user: User = {
     name: subject,
-    groups: serviceAccountGroups(namespace),
-    uid: serviceaccount.uid,
+    groups: serviceAccountGroups(bound.namespace),
+    uid: bound.serviceaccount.uid,
     ...(id === undefined ? {} : { extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] } }),
   }
-  return { user, audiences }
+  users.set(claims, user)
+  return user
 }
 
 interface Bound {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTokenKeyFile } from '../../../shared/adapters/local/tokens/token-key-file.ts'
 import { createTokenSigner } from '../../../shared/adapters/node/account-tokens.ts'
 import type { TokenSigner } from '../../../shared/ports/token-signer.ts'
+import { findAccount } from '../../../shared/api/access/account-tokens.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -96,6 +97,17 @@ describe('a token of a ServiceAccount', () => {
       },
     })
     expect((await list()).status).toBe(200)
+  })
+
+  it('is the same user each time, so that what was decided for them is remembered', async () => {
+    const [token, other] = [await tokenFor(), await tokenFor()]
+    const { resources } = harness.services
+    const services = { resources, tokens: openSigner() }
+    const find = async (one: string) => (await findAccount(one, ['https://setpoint'], services))?.user
+    const user = await find(token)
+    expect(user).toMatchObject({ name: 'system:serviceaccount:default:robot' })
+    expect(await find(token)).toBe(user)
+    expect(await find(other)).not.toBe(user)
   })
 
   it('ends with its time', async () => {
