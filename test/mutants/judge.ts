@@ -16,7 +16,7 @@ export interface Verdict {
 
 /** After so many mutants it is another process's turn. */
 const tasksMax = 300
-/** What a mutant that only matters when modules are loaded is tried with, and a survivor once more. */
+/** What a survivor is tried with once more. */
 const freshMs = 2_000
 const none = -1
 
@@ -64,15 +64,20 @@ export class Judge {
     const isLoading = this.#options.coverage.isInLoading(id)
     if (chosen.length === 0 && !isLoading) return { judgement: 'unreached' }
     const others = isLoading ? this.#order(numbered, this.#testsOfFile(numbered)) : chosen
-    return (await this.#judgeFresh(id, within(others, freshMs))) ?? { judgement: 'survived' }
+    return (
+      (await this.#judgeFresh(id, within(others, isLoading ? this.#options.budgetMs : freshMs))) ?? {
+        judgement: 'survived',
+      }
+    )
   }
 
   /** Undefined: it has to be tried in a process of its own. */
   async #judgeWarm(id: number, some: readonly Chosen[]): Promise<Verdict | undefined> {
-    for (const { path, ids, ms } of some) {
+    for (const one of some) {
+      const { path, ids, ms } = one
       const host = await this.#warmHost()
       const reply = await host.ask({ do: 'judge', mutant: id, batch: { path, ids } }, limitsOf(ms))
-      if (reply === 'hung') return { judgement: 'timed out', by: path }
+      if (reply === 'hung') return this.#judgeFresh(id, [one])
       const judged = judgedIn(reply)
       if (judged?.killed === false) continue
       if (judged?.isSure === true) return { judgement: 'killed', by: path }
@@ -90,11 +95,11 @@ export class Judge {
     for (const { path, ids, ms } of some) {
       const batch = { path, ids }
       const reply = await host.ask({ do: 'judge', mutant: id, batch }, limitsOf(ms))
-      if (reply === 'hung') return { judgement: 'timed out', by: path }
       if (judgedIn(reply)?.killed === false) continue
       const warm = await this.#warmHost()
       const without = judgedIn(await warm.ask({ do: 'judge', mutant: none, batch }, limitsOf(ms)))
-      return without?.killed === false ? { judgement: 'killed', by: path } : undefined
+      if (without?.killed !== false) return undefined
+      return { judgement: reply === 'hung' ? 'timed out' : 'killed', by: path }
     }
     return undefined
   }
@@ -110,11 +115,12 @@ export class Judge {
     this.#warm = undefined
   }
 
-  /** Tests that come by anything in the file. */
+  /** Tests that come by anything in the file; all that reach it where it does nothing once it is loaded. */
   #testsOfFile({ mutant }: Numbered): readonly Chosen[] {
     const { coverage } = this.#options
     const paths = new Set(this.#idsIn(mutant.path).flatMap((id) => coverage.testsOf(id).map(({ path }) => path)))
-    return [...paths].flatMap((path) => coverage.wholeOf(path) ?? [])
+    const reaching = paths.size > 0 ? [...paths] : this.#workshop.testsThatReach(mutant.path)
+    return reaching.flatMap((path) => coverage.wholeOf(path) ?? [])
   }
 
   /**

@@ -69,4 +69,40 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '>',
     why: 'one object or one millisecond more is no difference that is promised',
   },
+  {
+    path: 'shared/engine/limits/token-bucket.ts',
+    line: 'const passedMs = this.#atMs === -Infinity ? 0 : nowMs - this.#atMs',
+    replacement: '1',
+    why: 'the bucket is full when it is asked for the first time',
+  },
+  {
+    path: 'shared/engine/limits/hot-loops.ts',
+    line: '#turnedAtMs = 0',
+    replacement: '1',
+    why: 'one millisecond more is no difference that is promised',
+  },
+  {
+    path: 'shared/adapters/local/https/request-parser.ts',
+    line: 'if (at > 0) drop(reading, at)',
+    replacement: '>=',
+    why: 'to drop nothing changes nothing',
+  },
+  {
+    path: 'shared/adapters/local/queue/queue-time.ts',
+    line: 'if (Math.abs(jumpedMs) > driftMsMax) {',
+    replacement: '>=',
+    why: 'a jump of exactly a second may count or not',
+  },
+  {
+    path: 'shared/engine/state/turn.ts',
+    line: 'const notBefore = ({ wakeUp: { notBeforeMs = 0 } }: Delivery): number => notBeforeMs',
+    replacement: '1',
+    why: 'both are long ago',
+  },
+  {
+    path: 'shared/adapters/local/https/users-editor.ts',
+    line: 'const tokenBytes = 32',
+    replacement: '33',
+    why: 'a byte more of chance is as good',
+  },
 ]

@@ -50,6 +50,11 @@ export class Workshop {
     return HostProcess.start(mutant === undefined ? options : { ...options, mutant })
   }
 
+  /** The test files that reach a source file by their imports. */
+  testsThatReach(path: string): readonly string[] {
+    return testsThatReach([path], this.#graph)
+  }
+
   /** Runs the tests that reach any of these files without a mutant, so many hosts at a time. */
   async cover(paths: ReadonlySet<string>, { hosts, tests }: CoverOptions): Promise<readonly FileRecord[]> {
     const wanted = new Set(testsThatReach(paths, this.#graph).filter((path) => path.includes(tests)))

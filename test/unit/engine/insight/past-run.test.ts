@@ -25,6 +25,11 @@ it.each<[string, Partial<RunToKeep>, object | undefined]>([
   ['a change was dealt with', { isObserved: true }, { outcome: 'done', writes: 0 }],
   ['children were written', { effects: wrote }, { writes: 4, reads: 0 }],
   ['drift', { effects: { ...noEffects(), drift: 1 } }, { drift: 1 }],
+  [
+    'a call outside',
+    { effects: { ...wrote, outside: new Map([['create success' as const, 2]]) } },
+    { outside: { 'create success': 2 } },
+  ],
   ['it said something', { log }, { log: [{ atMs: 3, level: 'info', message: 'hello' }] }],
   [
     'not ready',
@@ -46,6 +51,11 @@ it.each<[string, Partial<RunToKeep>, object | undefined]>([
   const past = pastRunOf({ ...run, ...given })
   if (kept === undefined) expect(past).toBeUndefined()
   else expect(past).toMatchObject({ ...quiet, ...kept })
+})
+
+it('says nothing of what was not', () => {
+  const past = pastRunOf({ ...run, isObserved: true })
+  expect(past).toStrictEqual({ ...quiet, outcome: 'done', generation: 1, reads: 0, writes: 0 })
 })
 
 it('a run that says very much is kept in part, and says so', () => {

@@ -29,6 +29,37 @@ describe('a loop that is open when the clock is put back', () => {
   })
 })
 
+describe('what a loop says', () => {
+  /** What it is said to be for, whose status is this before each run. */
+  const told = (statusOf: (run: number) => NonNullable<StoredObject['object']['status']>) => {
+    const loops = createHotLoops('widgets')
+    const at = (run: number): StoredObject => ({ ...stored, object: { ...stored.object, status: statusOf(run) } })
+    for (let run = 0; ; run++) {
+      const block = loops.findBlock(at(run), [], 0)
+      if (block !== undefined) return block
+      loops.ran(at(run).object, { againMs: 0, after: () => at(run + 1).object }, 0)
+    }
+  }
+
+  it.each([
+    ['the field that changes most often', (run: number) => ({ a: Math.min(run, 60), b: run, c: 1 }), 'status.b'],
+    [
+      'and not one that changed with the last runs only',
+      (run: number) => ({ a: Math.max(run, 98), b: run }),
+      'status.b',
+    ],
+  ])('names %s', (_what, statusOf, field) => {
+    expect(told(statusOf)).toMatchObject({
+      reason: 'StatusNeverSettles',
+      message: `it ran 100 times without a pause; ${field} changed with every run`,
+    })
+  })
+
+  it('names who wakes it where nothing changes', () => {
+    expect(told(() => ({ a: 1 }))).toMatchObject({ reason: 'RunsWithoutEnd', untilMs: 30_000 })
+  })
+})
+
 function other(i: number): StoredObject {
   const { object } = stored
   return { ...stored, object: { ...object, metadata: { ...object.metadata, uid: `other-${i}` } } }
