@@ -21,7 +21,7 @@ export interface HostOptions {
   readonly mutant?: number
 }
 
-/** With so much it is another one's turn: a process keeps each test file that it has loaded, and what modules remember. */
+/** With so much it is another one's turn: a process keeps each test file that it loaded, and what modules remember. */
 export const memoryMax = 1.5e9
 
 /** One process that runs tests. */

@@ -16,8 +16,8 @@ import { Workshop } from './workshop.ts'
 
 /**
  * `npm run mutants`: makes small changes of the program, one at a time, and runs the tests that come by them, the
- * cheapest first. A change that no test notices is a hole in the tests. Exit code 1 if fewer than 95 of 100 were killed;
- * of a sample, if so few were killed that this is hardly by chance.
+ * cheapest first. A change that no test notices is a hole in the tests. Exit code 1 if fewer than 95 of 100 were
+ * killed; of a sample, if so few were killed that this is hardly by chance.
  *
  *     npm run mutants                             all of them: a night
  *     npm run mutants -- --sample 20              20 of them, others each day
