@@ -1,3 +1,4 @@
+import { isObject } from '../../../shared/model/json.ts'
 import { isDeleting, type ApiObject } from '../../../shared/model/object.ts'
 import type { Checker, Scene } from './checker.ts'
 
@@ -23,8 +24,13 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
     const { uid, finalizers = [] } = object.metadata
     if (finalizers.includes('foregroundDeletion')) blocking.set(uid, new Set(childrenOf(object, true).map(uidOf)))
     if (finalizers.includes('orphan'))
-      for (const child of childrenOf(object)) if (!isDeleting(child) && !isStripped(child)) letGo.add(uidOf(child))
+      for (const child of childrenOf(object))
+        if (!isDeleting(child) && !isStripped(child) && !isSurplus(child, object)) letGo.add(uidOf(child))
   }
+
+  /** A run of its owner that goes on deletes it, since it is one more than the owner wants. */
+  const isSurplus = ({ metadata: { name } }: ApiObject, { kind, spec }: ApiObject): boolean =>
+    kind === 'Crate' && isObject(spec) && Number(name.split('-').at(-1)) >= Number(spec['size'])
 
   /** Somebody may delete it by hand, or with its namespace. */
   const isStripped = ({ kind, metadata: { namespace } }: ApiObject): boolean =>
