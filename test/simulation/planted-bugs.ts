@@ -123,7 +123,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'one message of several is settled',
     file: turn,
-    find: 'settle: () => queue.settle(rest.length === 0 ? [kept] : [kept, ...rest]),',
+    find: 'settle: () => queue.settle([kept, ...rest]),',
     replace: 'settle: () => queue.settle([kept]),',
   },
   {
