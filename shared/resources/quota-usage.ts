@@ -87,7 +87,7 @@ export function askForCount(quota: StoredObject, nowMs: number): StoredObject {
 
 export interface Recounted {
   readonly next: StoredObject
-  /** Something may still be written, or never: another count will tell. */
+  /** Something may still be written, or never, or be gone already: another count will tell. */
   readonly isOpen: boolean
 }
 
@@ -101,15 +101,18 @@ export function withCounts(
   { counts, nowS }: { readonly counts: ReadonlyMap<string, Count>; readonly nowS: number },
 ): Recounted {
   const reserved = youngOnes(reservedIn(newest), nowS)
+  const isWritten = newest.object.metadata.resourceVersion !== begun.object.metadata.resourceVersion
   const limits = limitsIn(newest.object, 'spec')
   const used = new Map<string, number>()
   let isOpen = false
   for (const name of limits.keys()) {
     const { total, bySecond } = counts.get(name) ?? { total: 0, bySecond: new Map<number, number>() }
+    const reservedOf = (second: number): number => reserved.get(second)?.get(name) ?? 0
     let more = 0
-    for (const [second, names] of reserved) more += Math.max(0, (names.get(name) ?? 0) - (bySecond.get(second) ?? 0))
+    for (const second of reserved.keys()) more += Math.max(0, reservedOf(second) - (bySecond.get(second) ?? 0))
     used.set(name, total + more)
-    isOpen ||= more > 0
+    // What was counted may have been removed and taken off since.
+    isOpen ||= more > 0 || (isWritten && [...bySecond].some(([second, found]) => found > reservedOf(second)))
   }
   const { wakeAtMs, hold: _, ...engine } = newest.engine
   const object = withStatus(newest.object, limits, used)
