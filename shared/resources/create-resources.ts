@@ -4,6 +4,7 @@ import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
+import { onNewest } from '../model/on-newest.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
@@ -260,7 +261,10 @@ function patchAt(
   return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
 }
 
-/** Changes what is there; creates it if nothing is. If another creates it first, changes what that one made. */
+/**
+ * Changes what is there; creates it if nothing is. If another creates it first, changes what that one made, and if
+ * another removes it first, creates it: an apply is never told that there is nothing.
+ */
 async function applyTo(
   verbs: Verbs,
   { kind, at }: Target,
@@ -269,20 +273,24 @@ async function applyTo(
 ): Promise<Written> {
   checkType(kind, given.body)
   const config = atPlace(kind, normalizeBody(kind, given.body), at)
-  if (how.subresource === undefined && (await verbs.store.get(keyIn(kind, at))) === undefined) {
-    try {
+  const mayCreate = how.subresource === undefined
+  let isThere = true
+  const apply = async (): Promise<Written> => {
+    isThere = !mayCreate || (await verbs.store.get(keyIn(kind, at))) !== undefined
+    if (!isThere) {
       const body = applyConfiguration(undefined, config, given.force, writer(verbs, kind, how))
-      return await create(verbs, kind, body, { ...how, warnings: [], withOwner: withManagedFields })
-    } catch (error) {
-      if (!hasCode(error, 'ALREADY_EXISTS')) throw error
+      return create(verbs, kind, body, { ...how, warnings: [], withOwner: withManagedFields })
     }
+    return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
   }
   const next = (before: StoredObject): Planned => {
     how.check?.(before.object)
     const body = applyConfiguration(asServed(kind, before).object, config, given.force, writer(verbs, kind, how))
     return { object: withManagedFields(mergeWrite(before.object, body, writer(verbs, kind, how)), body), warnings: [] }
   }
-  return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
+  return onNewest(apply, {
+    isConflict: (error) => mayCreate && hasCode(error, isThere ? 'NOT_FOUND' : 'ALREADY_EXISTS'),
+  })
 }
 
 function writer(
