@@ -11,11 +11,11 @@ import type { TurnFacts } from './run-facts.ts'
 export function toPausedState(live: StoredObject, facts: TurnFacts): StoredObject {
   const { object, engine } = live
   if (!isPaused(object)) return live
-  const { reservedMs: _, unended: __, ...memory } = engine.memory ?? {}
-  const { wait: ___, wakeAtMs: ____, netMs: _____, hold: ______, ...change } = engine
+  const { reservedMs: _reservedMs, unended: _unended, ...memory } = engine.memory ?? {}
+  const { wait: _wait, wakeAtMs: _wakeAtMs, netMs: _netMs, hold: _hold, ...timeless } = engine
   return {
     object: facts.showsStatus ? withCondition(live, facts) : object,
-    engine: withMemory(change, memory),
+    engine: withMemory(timeless, memory),
   }
 }
 
