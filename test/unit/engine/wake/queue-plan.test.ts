@@ -32,6 +32,13 @@ describe('the queue of a key', () => {
     expect(new Set(moved.map((key) => findQueue(three ?? [], key, 2 * later)))).toEqual(new Set([2]))
   })
 
+  // Where two versions do not agree, a key runs from two queues at once while one replaces the other.
+  it('is the same in every version of the program', () => {
+    const plan = planQueues(oneQueue, 16, later)
+    const homes = keys.slice(0, 12).map((key) => findQueue(plan, key, 2 * later))
+    expect(homes).toEqual([6, 15, 15, 1, 1, 14, 6, 5, 7, 9, 5, 14])
+  })
+
   it('changes a quarter of an hour after that is noted, and not again before another one', () => {
     const plan = planQueues(oneQueue, 4, later)
     expect(plan).toEqual([
