@@ -262,8 +262,8 @@ function patchAt(
 }
 
 /**
- * Changes what is there; creates it if nothing is. If another creates it first, changes what that one made, and if
- * another removes it first, creates it: an apply is never told that there is nothing.
+ * Changes the object, or creates it if there is none. Another request may create or remove the object between the look
+ * and the write. The apply then begins again: only for a subresource is it told that there is no object.
  */
 async function applyTo(
   verbs: Verbs,

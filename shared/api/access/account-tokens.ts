@@ -55,7 +55,7 @@ export async function findAccount(
   return { user: userOf(claims), audiences }
 }
 
-/** Who signs knows a token again by the same claims: so whoever comes with it is the same user each time. */
+/** The signer gives the same claims for the same token. So each request with this token has the same user. */
 const users = new WeakMap<TokenClaims, User>()
 
 function userOf(claims: TokenClaims): User {

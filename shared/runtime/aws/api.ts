@@ -78,7 +78,7 @@ function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices,
   return { audit: (record) => write(`${record.line()}\n`), newAuditId: createIdSequence(random.uuid()) }
 }
 
-/** What is served beside what is stored, what is told of it, and who signs tokens. */
+/** Services of the API beside those for stored objects: pages, computed kinds, the record of requests, tokens. */
 type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens'>
 
 /** The API without a gateway. */

@@ -1,6 +1,7 @@
-// Which mutating webhooks Kubernetes asks, and asks again, in which order. Prints a line for each case of one to three
-// webhooks: what each of them is, whether something ahead of them changes the object in each round, and under "want" who
-// was called and what the object had in the end. Each that changes the object writes its letter behind the others.
+// Which mutating webhooks Kubernetes asks, and asks again, in which order. The program prints a line for each case of
+// one to three webhooks: what each of them is, whether something ahead of them changes the object in each round, and
+// under "want" who was called and what the object had in the end. A webhook that changes the object writes its letter
+// behind the others.
 package main
 
 import (

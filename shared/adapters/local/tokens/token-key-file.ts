@@ -4,8 +4,8 @@ import type { TokenKeys } from '../../node/account-tokens.ts'
 import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
 
 /**
- * One key in a file, which is made when the first token is. Without the file none of its tokens holds any more, from
- * the next start on.
+ * One key in a file. The first token makes it. If somebody removes the file, all tokens of the key end with the next
+ * start.
  */
 export function createTokenKeyFile(keyFile: string): TokenKeys {
   let pair: Pair | undefined
