@@ -83,7 +83,14 @@ export function switchTable(
   say(`${stack} switches to ${restored.table}`)
   aws(['cloudformation', 'update-stack', name, ...template, '--parameters', ...parameters])
   aws(['cloudformation', 'wait', 'stack-update-complete', name])
+  for (const line of afterSwitch) say(line)
 }
+
+/** What is easily forgotten: what was revoked since that second, and what goes on being paid. */
+const afterSwitch = [
+  'ServiceAccounts, roles and bindings that were removed since are back, and tokens of such accounts hold until they end: docs/aws.md ends all tokens',
+  'the table before stays, so that you can go back to it, and costs its storage and its backups',
+]
 
 interface DescribedStack {
   readonly Parameters?: readonly { readonly ParameterKey: string; readonly ParameterValue?: string }[]

@@ -108,6 +108,17 @@ describe('the switch to a restored table', () => {
     ])
   })
 
+  it('says what comes back with the objects, and what stays', () => {
+    const said: string[] = []
+    const options = { stack: 'Setpoint-dev', aws: new FakeAws().answer, say: (line: string) => void said.push(line) }
+    switchTable(options, { table: target, stream })
+    expect(said).toEqual([
+      `Setpoint-dev switches to ${target}`,
+      expect.stringMatching(/^ServiceAccounts, roles and bindings that were removed since are back/),
+      expect.stringMatching(/^the table before stays/),
+    ])
+  })
+
   it('is not repeated', async () => {
     const aws = new FakeAws()
     await restore(aws)
