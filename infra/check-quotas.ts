@@ -2,7 +2,7 @@
  * Asks the account whether it lets as many functions run at once as synthesized stacks may need, and says what to
  * raise.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AnswerAws } from './aws-command.ts'
 
@@ -65,7 +65,8 @@ export function checkQuotas(needed: number, aws: AnswerAws): QuotaCheck {
 
 /** Of all stacks that were synthesized into a directory. */
 export function neededIn(directory: string): number {
-  const files = readdirSync(directory).filter((file) => file.endsWith('.template.json'))
+  const files = existsSync(directory) ? readdirSync(directory).filter((file) => file.endsWith('.template.json')) : []
+  if (files.length === 0) throw new Error(`${directory} has no template: run cdk synth first, or name its directory`)
   const templates = files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as SynthesizedTemplate)
   return templates.reduce((sum, template) => sum + fedAtOnce(template), 0)
 }

@@ -47,6 +47,14 @@ describe('setpoint-aws', () => {
     expect(code).toBe(1)
   })
 
+  it('says what is to be done first where nothing was synthesized', async () => {
+    for (const where of [directory, join(directory, 'nowhere')]) {
+      const { code, stderr } = await type('quotas', where)
+      expect(stderr).toBe(`setpoint-aws: ${where} has no template: run cdk synth first, or name its directory\n`)
+      expect(code).toBe(1)
+    }
+  })
+
   it.each([
     { free: 10, code: 0 },
     { free: 5, code: 1 },
