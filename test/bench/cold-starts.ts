@@ -31,11 +31,22 @@ export const startMsMax = 1_000
 /** What a module may look for when it is loaded. */
 const environment = { SETPOINT_TABLE: 'objects', SETPOINT_QUEUES: '{"system":"http://127.0.0.1/system.fifo"}' }
 
-/** The first number is the time on a processor, in nanoseconds. */
 function processorMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)
-  const all = threads.map((thread) =>
-    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
-  )
-  return all.reduce((sum, ns) => sum + ns, 0) / 1e6
+  return threads.reduce((sum, thread) => sum + threadMs(`/proc/${pid}/task/${thread}/schedstat`), 0)
+}
+
+/** The first number is the time on a processor, in nanoseconds. A thread that has just ended is gone, with its file. */
+export function threadMs(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6
+  } catch (error) {
+    if (isEnded(error)) return 0
+    throw error
+  }
+}
+
+/** The file was looked for, or read, too late. */
+function isEnded(error: unknown): boolean {
+  return ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
