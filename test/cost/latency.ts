@@ -78,6 +78,27 @@ export function latencyMs(way: Way): number {
   return rows().reduce((sum, { ms }) => sum + (ms[way] ?? 0), 0)
 }
 
+/**
+ * What starts one after the other where nothing is warm: milliseconds of processor time in the worst of fifty starts,
+ * as `npm run bundles -- --starts 50` measured them on 2026-11-24.
+ */
+const worstStartsMs = { authorizer: 82, api: 290, reconcile: 256 } as const
+
+/** Lambda's own part of each start, assumed: a machine, the code, and a processor that the start has for itself. */
+const environmentMs = 150
+
+/** From the request to the status where all three functions start, at the worst of what was measured. */
+export function coldMs(): number {
+  const starts = Object.values(worstStartsMs)
+  return starts.reduce((sum, ms) => sum + ms + environmentMs, 0) + latencyMs('api')
+}
+
+/** For docs/aws.md. */
+export function coldSum(): string {
+  const { authorizer, api, reconcile } = worstStartsMs
+  return `${authorizer} + ${api} + ${reconcile} ms, ${environmentMs} ms for each of Lambda's own (assumed), and the ${latencyMs('api')} ms of a warm change: ${(coldMs() / 1_000).toFixed(2)} s`
+}
+
 /** For docs/aws.md. */
 export function latencyTable(): string {
   const line = (what: string, ms: Row['ms']): string => `| ${what} | ${ways.map((way) => ms[way] ?? '').join(' | ')} |`
