@@ -78,6 +78,7 @@ export function writeBundle(
       ...bundleOptions,
       metafile: true,
       write: false,
+      define: { SETPOINT_SCHEMAS_CHECKED: 'true' },
       // What is imported with its first use has a file of its own, which no start has to read.
       splitting: true,
       entryPoints: [{ in: entry, out: 'index' }],

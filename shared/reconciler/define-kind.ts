@@ -13,6 +13,12 @@ import type { CustomObject, Kind, KindOptions } from './kind.ts'
 import type { OlderVersion } from './older-version.ts'
 
 /**
+ * In a bundle for Lambda this is true: synthesis has loaded the same module, which checked each schema. So a definition
+ * is worked out there when it is asked for, and a cold start need not wait for that.
+ */
+declare const SETPOINT_SCHEMAS_CHECKED: true | undefined
+
+/**
  * Defines a kind from one schema: the types of its spec and status, and the CustomResourceDefinition that makes it
  * served. Throws a TypeError with the path and a hint if the schema says something that a Kubernetes schema cannot.
  */
@@ -21,14 +27,18 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.
 ): Kind<CustomObject<z.output<Spec>, z.output<Status>>, { readonly spec: z.input<Spec> }> {
   const { group, version, kind, scope = 'Namespaced' } = options
   const older = options.olderVersions?.((name, one) => ({ ...one, version: name })) ?? []
-  const definition = definitionOf(options, scope, older)
-  const conversion = older.length === 0 ? undefined : conversionOf(definition, older)
+  let worked: CustomResourceDefinition | undefined
+  const workOut = (): CustomResourceDefinition => (worked ??= definitionOf(options, scope, older))
+  if (typeof SETPOINT_SCHEMAS_CHECKED === 'undefined') workOut()
+  const conversion = older.length === 0 ? undefined : conversionOf(workOut(), older)
   return {
     group,
     version,
     kind,
     namespaced: scope === 'Namespaced',
-    definition,
+    get definition() {
+      return workOut()
+    },
     ...(conversion && { conversion }),
     ...hooksOf(options),
   }

@@ -82,7 +82,7 @@ export function latencyMs(way: Way): number {
  * What starts one after the other where nothing is warm: milliseconds of processor time in the worst of fifty starts,
  * as `npm run bundles -- --starts 50` measured them on 2026-11-24.
  */
-const worstStartsMs = { authorizer: 82, api: 290, reconcile: 256 } as const
+const worstStartsMs = { authorizer: 77, api: 207, reconcile: 184 } as const
 
 /** Lambda's own part of each start, assumed: a machine, the code, and a processor that the start has for itself. */
 const environmentMs = 150

@@ -30,6 +30,22 @@ it('a module that cannot be loaded is told in a few lines, without the text of i
   expect(() => describeReconcilers(file)).not.toThrow(/1,1,1/)
 })
 
+it('a bundle works out a definition when it is asked for: the synthesis has checked it', () => {
+  using directory = temporaryDirectory('checked-schema')
+  const file = join(import.meta.dirname, 'fixtures/odd.ts')
+  const refusal = /Odd: properties\[spec\]\.properties\[when\]/
+  expect(() => describeReconcilers(file)).toThrow(refusal)
+  writeBundle(file, 'export const reconcilers = []\n', directory.path)
+  const script = `
+    import { reconcilers } from ${JSON.stringify(join(directory.path, 'index.mjs'))}
+    const [good, odd] = reconcilers.map(({ kind }) => kind)
+    console.log(JSON.stringify(good.definition.spec.versions[0].schema), good.definition === good.definition)
+    odd.definition`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(stdout).toMatch(/"properties":\{"size":\{"type":"integer".* true\n$/)
+  expect(stderr).toMatch(refusal)
+})
+
 it('a bundle is the same each time, wherever it is made', () => {
   using first = temporaryDirectory('bundle')
   using second = temporaryDirectory('bundle-of-a-longer-name')

@@ -2,7 +2,8 @@ import { isConverged } from '../../model/convergence.ts'
 import { isObject } from '../../model/json.ts'
 import { keyOf, keyText } from '../../model/object-key.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
-import type { Advise } from './advice.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { createAdvice, type Advise, type AdviceOptions } from './advice.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Kind } from '../../reconciler/kind.ts'
 import { isRepeatedError } from '../state/repeated-errors.ts'
@@ -31,8 +32,6 @@ export function createRunAdvice(controller: Controller, advise: Advise): AdviseO
   const { timeoutMs, owns, references, maps } = controller
   const canBeWoken = owns.length + references.length + maps.length > 0
   const requeues = new Map<string, number>()
-  for (const field of imperativeFields(controller.kind))
-    advise('ImperativeSpec', `${controller.kind.kind} spec.${field}`)
 
   const forgetOldest = (): void => {
     const [oldest = ''] = requeues.keys()
@@ -64,6 +63,17 @@ export function createRunAdvice(controller: Controller, advise: Advise): AdviseO
 /** Names that are commands rather than states. */
 const imperative =
   /^(do|run|start|stop|restart|trigger|execute|force|upgrade|reset|retry|delete)(Now)?$|^(action|command|operation)$|Now$/
+
+/** On what users may ask for. A process that only runs objects need not have definitions worked out for it. */
+export function adviseOnSpecs(
+  controllers: readonly Controller[],
+  { clock, ...seeing }: Pick<AdviceOptions, 'logger' | 'telemetry'> & { readonly clock: Clock },
+): void {
+  for (const { name, kind } of controllers) {
+    const advise = createAdvice(name, { ...seeing, nowMs: () => clock.nowMs() })
+    for (const field of imperativeFields(kind)) advise('ImperativeSpec', `${kind.kind} spec.${field}`)
+  }
+}
 
 function imperativeFields({ definition }: Kind): readonly string[] {
   const spec = definition?.spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['spec']

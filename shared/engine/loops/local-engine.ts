@@ -19,6 +19,7 @@ import { createPace, unlimited } from '../limits/pace.ts'
 import type { NoteStored } from '../wake/references.ts'
 import type { Relay } from '../wake/relay.ts'
 import { createLoopMetrics } from '../insight/loop-metrics.ts'
+import { adviseOnSpecs } from '../insight/run-advice.ts'
 import { sweepTimers, type SweepOptions, type SweptController } from '../wake/sweep.ts'
 import { work, type WorkerSignals } from './worker.ts'
 import { createIntroduction, createLocalWheel, type Introduction } from '../wake/local-wheel.ts'
@@ -44,6 +45,7 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
 export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
   const { clock, logger } = options
   const loops = createControlLoops(options).map((loop) => measure(loop, options))
+  adviseOnSpecs(options.controllers, options)
   const from = (await options.relayed.load()) ?? '0'
   const turnedMs = Number((await options.turned.load()) ?? clock.nowMs())
   const changes = createProgress({ from: BigInt(from), positionOf: changePosition })

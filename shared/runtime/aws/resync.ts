@@ -24,6 +24,7 @@ import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } 
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
+import { adviseOnSpecs } from '../../engine/insight/run-advice.ts'
 
 /**
  * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. What
@@ -271,6 +272,7 @@ async function install(options: TickOptions): Promise<void> {
   const { resources, controllers } = options
   await installRoles(resources, controllers)
   await installBasics(options)
+  adviseOnSpecs(controllers, options)
 }
 
 interface TickTime {
