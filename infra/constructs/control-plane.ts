@@ -70,11 +70,11 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly runHistory?: 'all' | 'failures' | 'none'
   /**
-   * Whether each request is recorded, as a line of JSON in the log of the API's function: who, as whom, what, the
-   * decision and why, the changed fields.
+   * Which requests are recorded, as a line of JSON in the log of the API's function: who, as whom, what, the decision
+   * and why, the changed fields. `writes` are those by whose method something may change.
    * @default 'off'
    */
-  readonly audit?: 'on' | 'off'
+  readonly audit?: 'on' | 'writes' | 'off'
   /**
    * Sends spans of requests, writes, runs and what runs call to a collector (OpenTelemetry). The app has the packages
    * of OpenTelemetry installed, which go into the bundles of the functions then.
@@ -320,12 +320,13 @@ export class ControlPlane extends Construct {
 
   private createFunctions(): PlaneFunctions {
     const common = { environment: {}, reconcilers: allReconcilers(this.reconcilersEntry) }
+    const { audit = 'off' } = this.props
     const create = (id: string, props: Omit<FunctionProps, keyof typeof common> & Partial<FunctionProps>) =>
       this.createFunction(this, id, { ...common, ...props })
     return {
       api: create('ApiFunction', {
         ...planeFunctions.api,
-        environment: this.props.audit === 'on' ? { SETPOINT_AUDIT: 'on' } : {},
+        environment: audit === 'off' ? {} : { SETPOINT_AUDIT: audit },
       }),
       authorizer: create('Authorizer', { ...planeFunctions.authorizer, environment: this.whoMay() }),
       relay: create('RelayFunction', planeFunctions.relay),

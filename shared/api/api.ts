@@ -111,8 +111,8 @@ export function createApi(given: ApiServices): HttpHandler {
   const answerAll: HttpHandler = (request) => {
     if (request.path === '/readyz') return told(request, answerReady(services))
     if (alive.includes(request.path)) return Promise.resolve(plainText(200, 'ok'))
-    if (trail === undefined) return told(request, answer(request))
-    const note = trail.begin(request)
+    const note = trail?.begin(request)
+    if (trail === undefined || note === undefined) return told(request, answer(request))
     return answer(request, note).catch((error: unknown) => trail.end(note, tell(request, error)))
   }
   return withServerTiming(withYamlAnswers(answerAll), services.clock)

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { join } from 'node:path'
 import { addUser } from '../../shared/adapters/local/https/users-editor.ts'
 import { loadLocalCredentials } from '../../shared/adapters/local/https/local-credentials.ts'
 import { filesIn } from '../../shared/runtime/local/files.ts'
@@ -12,12 +11,12 @@ import { benchDirectory } from './processes.ts'
 import { median } from './quantiles.ts'
 
 /**
- * What roles and the record of requests cost: one control plane is asked by its administrator, for whom no role is
- * looked at, without a record; one by a user of twelve roles, with one; and a third is like the first, which shows what
- * the figures are worth. All three are in one process: two processes of the same program differ by some hundredths,
- * each with its own luck of compiled code and memory. They are asked by turns, in slices, each by enough clients that
- * its process is never idle, and each of them in each place as often as the others. What a slice has left to be written
- * is written before the next one begins, and counts.
+ * What roles and the record of requests cost. One control plane is asked about three namespaces: about one by its
+ * administrator, for whom no role is looked at, without a record; about one by a user of twelve roles, with a record;
+ * and about a third like about the first, which shows what the figures are worth. It is one control plane, because two
+ * differ by tenths, in one process as well as in two, each with its own luck of compiled code and memory. It is asked
+ * by turns, in slices, each by enough clients that it is never idle, and each of the three in each place as often as
+ * the others. What a slice has left to be written is written before the next one begins, and counts.
  */
 
 export interface AccessFigures {
@@ -31,9 +30,9 @@ interface CaseFigures {
   readonly name: string
   readonly without: Slice
   readonly with: Slice
-  /** Of the one with roles and record by the one without. */
+  /** Of those with roles and record by those without. */
   readonly cost: Ratios
-  /** Of the two that are alike. */
+  /** Of the two namespaces that are alike. */
   readonly scatter: Ratios
   /** How much of the machine had other work, in the rounds that count. */
   readonly othersShare: number
@@ -47,7 +46,7 @@ interface Slice {
   readonly mainUs: number
   /** The same of all threads. */
   readonly cpuUs: number
-  /** The same of the clients, who do the same for each of them. */
+  /** The same of the clients, who do the same for each namespace. */
   readonly clientUs: number
 }
 
@@ -64,11 +63,15 @@ interface Ratios {
 
 interface Subject extends Target {
   readonly pid: number
+  readonly namespace: string
 }
 
 const names = ['without', 'alike', 'with'] as const
 type Name = (typeof names)[number]
 type ByName<Value> = Readonly<Record<Name, Value>>
+
+/** Their names are of one length, so that requests and objects are too. */
+const namespaces: ByName<string> = { without: 'plain', alike: 'again', with: 'audit' }
 
 interface Round {
   readonly slices: ByName<Slice>
@@ -77,7 +80,7 @@ interface Round {
 
 type NextRequest = (subject: Subject) => string
 
-const collection = '/api/v1/namespaces/default/configmaps'
+const collectionOf = ({ namespace }: Subject): string => `/api/v1/namespaces/${namespace}/configmaps`
 const objects = Array.from({ length: 64 }, (_, i) => `m${i}`)
 
 const cases: Readonly<Record<string, () => NextRequest>> = {
@@ -100,14 +103,14 @@ function objectAt(i: number): string {
 }
 
 function get(subject: Subject, i: number): string {
-  return requestText(subject, { method: 'GET', path: `${collection}/${objectAt(i)}` })
+  return requestText(subject, { method: 'GET', path: `${collectionOf(subject)}/${objectAt(i)}` })
 }
 
 let written = 0
 function patch(subject: Subject, i: number): string {
   const body = JSON.stringify({ data: { count: String(written++) } })
   const type = 'application/merge-patch+json'
-  return requestText(subject, { method: 'PATCH', path: `${collection}/${objectAt(i)}`, type, body })
+  return requestText(subject, { method: 'PATCH', path: `${collectionOf(subject)}/${objectAt(i)}`, type, body })
 }
 
 interface AccessOptions {
@@ -131,17 +134,13 @@ const program = fileURLToPath(new URL('access-server.ts', import.meta.url))
 
 async function measureStart(measured: ReadonlyMap<string, Round[]>, options: AccessOptions): Promise<void> {
   using directory = benchDirectory()
-  const words = names.map((name) => `${name}=${name === 'with' ? 'on' : 'off'}`)
-  await using server = await startProgram(process.execPath, [program, directory.path, ...words])
-  const [, said = ''] = await server.says(/^ready (.*)\n/m)
-  const urls = JSON.parse(said) as ByName<string>
-  const administratorOf = (name: Name): Subject => {
-    const { authority, token } = loadLocalCredentials(join(directory.path, name), Date.now())
-    return { port: Number(new URL(urls[name]).port), authority, token, pid: server.pid }
-  }
+  await using server = await startProgram(process.execPath, [program, directory.path, namespaces.with])
+  const [, url = ''] = await server.says(/^ready (.*)\n/m)
+  const { authority, token } = loadLocalCredentials(directory.path, Date.now())
+  const target = { port: Number(new URL(url).port), authority, pid: server.pid }
+  const administratorOf = (name: Name): Subject => ({ ...target, token, namespace: namespaces[name] })
   for (const name of names) await prepare(administratorOf(name))
-  const { usersFile } = filesIn(join(directory.path, 'with'))
-  const user = { ...administratorOf('with'), token: addUser(usersFile, 'ann', ['team']) }
+  const user = { ...administratorOf('with'), token: addUser(filesIn(directory.path).usersFile, 'ann', ['team']) }
   const subjects = { without: administratorOf('without'), alike: administratorOf('alike'), with: user }
   const links = await connectAll(subjects, options.clients)
   for (const [name, toRequests] of Object.entries(cases)) {
@@ -157,21 +156,25 @@ async function measureStart(measured: ReadonlyMap<string, Round[]>, options: Acc
 
 const warmRounds = 6
 
-/** The objects, and twelve roles of which the last one lets the user do it. */
+/** The objects, and for the user twelve roles of which the last one allows it. */
 async function prepare(subject: Subject): Promise<void> {
   const connection = await connect(subject)
   const create = async (path: string, body: object): Promise<void> => {
     const text = JSON.stringify(body)
     check(await connection.send(requestText(subject, { method: 'POST', path, type: 'application/json', body: text })))
   }
+  const { namespace } = subject
+  await create('/api/v1/namespaces', { metadata: { name: namespace } })
+  const collection = collectionOf(subject)
   for (const name of objects) await create(collection, { metadata: { name }, data: { note: 'x'.repeat(900) } })
+  if (namespace !== namespaces.with) return connection.close()
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   for (let i = 0; i < 12; i++) {
     const resources = [i === 11 ? 'configmaps' : `others${i}`]
     const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
     const name = `role-${i}`
     await create(`${rbac}/clusterroles`, { metadata: { name }, rules: [{ apiGroups: [''], resources, verbs }] })
-    await create(`${rbac}/namespaces/default/rolebindings`, {
+    await create(`${rbac}/namespaces/${namespace}/rolebindings`, {
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'team' }],
@@ -184,7 +187,7 @@ function check({ status, body }: Reply): void {
   if (status >= 300) throw new Error(`${status} ${body.toString().slice(0, 500)}`)
 }
 
-/** One client of one of them. It stays open, and is never idle for long enough to be ended. */
+/** One client about one namespace. It stays open, and is never idle for long enough to be ended. */
 interface Link {
   readonly subject: Subject
   readonly connection: Connection
@@ -207,7 +210,7 @@ interface RoundOptions {
   readonly requests: number
 }
 
-/** Each of them stands in each place in as many rounds as the others. */
+/** Each namespace stands in each place in as many rounds as the others. */
 const orders: readonly (readonly [Name, Name, Name])[] = [
   ['without', 'alike', 'with'],
   ['with', 'without', 'alike'],

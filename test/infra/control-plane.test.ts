@@ -501,9 +501,9 @@ describe('the history of runs', () => {
 })
 
 describe('the record of requests', () => {
-  it('is told to the function of the API where it is wanted', () => {
-    expectProperties(deployed({ audit: 'on' }).template(), 'AWS::Lambda::Function', {
-      Environment: { Variables: Match.objectLike({ SETPOINT_AUDIT: 'on' }) },
+  it.each(['on', 'writes'] as const)('is told to the function of the API where it is wanted: %s', (audit) => {
+    expectProperties(deployed({ audit }).template(), 'AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ SETPOINT_AUDIT: audit }) },
     })
   })
 })

@@ -17,12 +17,13 @@ export function createAuditTrail({
 }: Pick<ApiServices, 'audit' | 'clock' | 'newAuditId'>): AuditTrail | undefined {
   if (audit === undefined) return
   return {
-    begin: (request) => new AuditNote(request, clock.nowMs(), idOf(request) ?? newAuditId?.()),
+    begin: (request) =>
+      audit.isRecorded(request) ? new AuditNote(request, clock.nowMs(), idOf(request) ?? newAuditId?.()) : undefined,
     end: (note, response) => {
       const { id } = note
       const { status, headers, body } = response
       note.end(clock.nowMs(), status)
-      audit(note)
+      audit.record(note)
       return id === undefined ? response : { status, headers: { ...headers, 'audit-id': id }, body }
     },
   }
@@ -38,7 +39,8 @@ function idOf(request: HttpRequest): string | undefined {
 const sendable = /^[!#-[\]-~]{1,64}$/
 
 export interface AuditTrail {
-  begin(request: HttpRequest): AuditNote
+  /** Undefined for a request that is not recorded. */
+  begin(request: HttpRequest): AuditNote | undefined
   /** Records the request, and gives the answer with the id of the record. */
   end(note: AuditNote, response: HttpResponse): HttpResponse
 }

@@ -13,6 +13,7 @@ import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { openTokenSigner } from './account-tokens.ts'
 import type { AwsBoundary } from './boundary.ts'
+import { isAudited, type Audit } from '../../ports/audit.ts'
 import { auditOf } from './environment.ts'
 import { createKnownUsers } from './known-users.ts'
 import type { FunctionOptions } from './open.ts'
@@ -74,8 +75,13 @@ function createAnswer(services: AwsServices, shown: Shown): AnswerEvent {
 
 /** Requests are recorded in the log of the function, each as a line. */
 function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices, 'audit' | 'newAuditId'> {
-  if (auditOf(environment) === 'off') return {}
-  return { audit: (record) => write(`${record.line()}\n`), newAuditId: createIdSequence(random.uuid()) }
+  const scope = auditOf(environment)
+  if (scope === 'off') return {}
+  const audit: Audit = {
+    isRecorded: (request) => isAudited(scope, request),
+    record: (record) => write(`${record.line()}\n`),
+  }
+  return { audit, newAuditId: createIdSequence(random.uuid()) }
 }
 
 /** Services of the API beside those for stored objects: pages, computed kinds, the record of requests, tokens. */

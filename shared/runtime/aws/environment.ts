@@ -1,5 +1,6 @@
 import { parseJson } from '../../model/parse-json.ts'
 import type { TokenIssuer } from '../../adapters/aws/sign-in/jwt-verifier.ts'
+import { auditScopes, type AuditScope } from '../../ports/audit.ts'
 import { logLevels, type LogLevel } from '../../adapters/node/json-logger.ts'
 
 /**
@@ -47,10 +48,12 @@ export function keptRunsOf({ SETPOINT_RUNS: kept = 'failures' }: Environment): K
 type KeptRuns = (typeof keptRuns)[number]
 const keptRuns = ['all', 'failures', 'none'] as const
 
-/** Whether requests are recorded. */
-export function auditOf({ SETPOINT_AUDIT: audit = 'off' }: Environment): 'off' | 'on' {
-  if (audit === 'off' || audit === 'on') return audit
-  throw new TypeError(`SETPOINT_AUDIT is ${audit}; it must be off or on`)
+/** Which requests are recorded. */
+export function auditOf({ SETPOINT_AUDIT: audit = 'off' }: Environment): AuditScope {
+  const found = auditScopes.find((one) => one === audit)
+  if (found === undefined)
+    throw new TypeError(`SETPOINT_AUDIT is ${audit}; it must be one of ${auditScopes.join(', ')}`)
+  return found
 }
 
 /** The event bus that transitions go to, if there is one. */

@@ -6,6 +6,7 @@ import { logLevels } from '../../adapters/node/json-logger.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { parseRetryBudget, retryBudgetForm } from '../retry-setting.ts'
 import { checkDataDirectory } from './check.ts'
+import { auditScopes } from '../../ports/audit.ts'
 import type { LocalControlPlaneOptions } from './control-plane.ts'
 import { signInOf, signInUsage, signInWords } from './sign-in.ts'
 
@@ -59,7 +60,7 @@ export function readCommandLine({ name, args }: LocalProgram): Omit<LocalControl
       rotateKey: values['rotate-key'],
       logLevel: oneOf('SETPOINT_LOG', logLevels, 'info'),
       retryBudget: parseRetryBudget(process.env['SETPOINT_RETRY_BUDGET']),
-      audit: oneOf('SETPOINT_AUDIT', ['off', 'on'], 'off'),
+      audit: oneOf('SETPOINT_AUDIT', auditScopes, 'off'),
       httpServer: oneOf('SETPOINT_HTTP', httpServerNames, 'lean'),
       http2: oneOf('SETPOINT_HTTP2', ['on', 'off'], 'on') === 'on',
     }

@@ -14,6 +14,7 @@ import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
+import type { AuditedRequest, AuditScope } from '../../ports/audit.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -45,8 +46,11 @@ export interface LocalControlPlaneOptions {
   readonly httpServer?: HttpServerName
   /** Whether clients that speak HTTP/2 may. Default: that they may. */
   readonly http2?: boolean
-  /** Whether requests are recorded, in `audit.log`. Default off. */
-  readonly audit?: 'off' | 'on'
+  /**
+   * Which requests are recorded, in `audit.log`: none, those by whose method something may change, all, or those that a
+   * function of yours chooses, which must not throw. Default off.
+   */
+  readonly audit?: AuditScope | ((request: AuditedRequest) => boolean)
   /** Spans of requests, writes and runs. Default: none. */
   readonly tracing?: Tracing | undefined
   /** What all controllers together may spend on retries. Default: no limit. */

@@ -2,7 +2,7 @@ import { openSqliteRunHistory, type SqliteRunHistory } from '../../adapters/loca
 import { createJsonLogger, type LogLevel, type LogSwitch } from '../../adapters/node/json-logger.ts'
 import { openRotatingFile } from '../../adapters/node/rotating-file.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
-import type { Audit } from '../../ports/audit.ts'
+import { isAudited, type Audit, type AuditedRequest, type AuditScope } from '../../ports/audit.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { DataFiles } from './files.ts'
 
@@ -21,7 +21,7 @@ export interface Records {
 
 export interface RecordsOptions extends Pick<DataFiles, 'auditFile' | 'runsFile'> {
   readonly logLevel: LogLevel
-  readonly audit: 'off' | 'on'
+  readonly audit: AuditScope | Audit['isRecorded']
 }
 
 export function openRecords({ logLevel, audit, auditFile, runsFile }: RecordsOptions): Records {
@@ -38,14 +38,15 @@ export function openRecords({ logLevel, audit, auditFile, runsFile }: RecordsOpt
 
 /** What is recorded takes at most 300 MiB, for its owner's eyes only. */
 function openAuditLog(
-  audit: 'off' | 'on',
+  audit: RecordsOptions['audit'],
   file: string,
   logger: Logger,
 ): { readonly told: { readonly audit?: Audit }; close(): void } {
   if (audit === 'off') return { told: {}, close() {} }
   const report = (error: unknown): void => logger.error('requests are not recorded', { file, error: String(error) })
   const { append, close } = openRotatingFile({ file, bytesMax: 50 * 1024 * 1024, kept: 5, report })
-  return { told: { audit: append }, close }
+  const isRecorded = typeof audit === 'string' ? (request: AuditedRequest) => isAudited(audit, request) : audit
+  return { told: { audit: { isRecorded, record: append } }, close }
 }
 
 /** Undefined, and told in the log, where the disk is full: nothing depends on it. */

@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import type { Audit } from '../../../shared/ports/audit.ts'
+import { auditScopes, isAudited, type Audit } from '../../../shared/ports/audit.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
 import { createHarness, type Harness } from './harness.ts'
 
 let harness: Harness
 const records: JsonObject[] = []
-const keep: Audit = (record) => void records.push(JSON.parse(record.line()) as JsonObject)
+const keep: Audit = {
+  isRecorded: () => true,
+  record: (record) => void records.push(JSON.parse(record.line()) as JsonObject),
+}
 beforeEach(async () => {
   harness = await createHarness({ audit: keep })
   await installRoles(harness.services.resources, [])
@@ -24,6 +27,38 @@ function told(): readonly JsonObject[] {
     return record
   })
 }
+
+describe('which requests are recorded', () => {
+  it.each([
+    ['GET', [false, false, true]],
+    ['HEAD', [false, false, true]],
+    ['OPTIONS', [false, false, true]],
+    ['POST', [false, true, true]],
+    ['PUT', [false, true, true]],
+    ['PATCH', [false, true, true]],
+    ['DELETE', [false, true, true]],
+    ['BREW', [false, true, true]],
+  ])('is a %s in the scopes off, writes and on: %j', (method, expected) => {
+    expect(auditScopes.map((scope) => isAudited(scope, { method, path: '/' }))).toEqual(expected)
+  })
+
+  it('is asked ahead of the answer; without a record an answer has no id', async () => {
+    const asked: string[] = []
+    const isRecorded: Audit['isRecorded'] = ({ method, path }) => {
+      asked.push(`${method} ${path}`)
+      return method === 'POST'
+    }
+    const own = await createHarness({ audit: { ...keep, isRecorded }, newAuditId: () => 'made' })
+    for (const heard of [asked, records]) heard.length = 0
+    const read = await own.send('GET /api/v1/namespaces/default/configmaps?limit=1')
+    expect([read.status, read.headers['audit-id']]).toEqual([200, undefined])
+    const written = await own.send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'm' } } })
+    expect([written.status, written.headers['audit-id']]).toEqual([201, 'made'])
+    expect(records.map(({ verb }) => verb)).toEqual(['create'])
+    expect(asked).toEqual(['GET', 'POST'].map((method) => `${method} /api/v1/namespaces/default/configmaps`))
+    own.close()
+  })
+})
 
 describe('the id of a record', () => {
   it('is in the answer, and the one that the client has sent', async () => {
