@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openSqliteRunHistory } from '../../shared/adapters/local/history/sqlite-run-history.ts'
@@ -40,6 +40,20 @@ it('a file that is no history is begun anew', async () => {
   const history = open(file)
   history.note('a', pastRun(1))
   expect(await history.read('a')).toEqual([pastRun(1)])
+  history.close()
+})
+
+it.each(['anew', 'as an earlier version left it'])('is readable by its account only: %s', (how) => {
+  const file = newFile()
+  const files = [file, `${file}-wal`, `${file}-shm`]
+  if (how !== 'anew') {
+    open(file).close()
+    chmodSync(file, 0o644)
+  }
+  const history = open(file)
+  history.note('a', pastRun(1))
+  history.flush()
+  expect(files.map((name) => (statSync(name).mode & 0o777).toString(8))).toEqual(['600', '600', '600'])
   history.close()
 })
 

@@ -1,5 +1,5 @@
 import { parseJson } from '../../../model/parse-json.ts'
-import { rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 import { keptRuns, type PastRun, type RunHistory } from '../../../ports/run-history.ts'
@@ -93,6 +93,7 @@ function openOrReplace(file: string): DatabaseSync {
 }
 
 function open(file: string): DatabaseSync {
+  keepPrivate(file)
   const database = new DatabaseSync(file)
   try {
     database.exec(`
@@ -107,6 +108,12 @@ function open(file: string): DatabaseSync {
     database.close()
     throw error
   }
+}
+
+/** What runs said is for nobody else of the machine. SQLite gives the files beside it the same mode. */
+function keepPrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(name)) chmodSync(name, 0o600)
 }
 
 function createWriter(database: DatabaseSync, bytesMax: number): (runs: readonly Waiting[]) => void {
