@@ -37,6 +37,15 @@ function isJson({ headers }: HttpResponse): boolean {
 async function inYaml({ body, ...response }: HttpResponse): Promise<HttpResponse> {
   const headers = { ...response.headers, 'content-type': yamlType }
   if (typeof body !== 'string' || body.length > lengthMax) return { ...response, headers, body }
-  const { stringify } = await import('yaml')
-  return { ...response, headers, body: stringify(parseJson(body), { aliasDuplicateObjects: false, lineWidth: 0 }) }
+  const { Document, visit } = await import('yaml')
+  const document = new Document(parseJson(body), { aliasDuplicateObjects: false })
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && mistakable.test(node.value)) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return { ...response, headers, body: document.toString({ lineWidth: 0 }) }
 }
+
+/** Texts that YAML 1.1 reads as something else, as many clients do: `yes`, `1:30`, `2001-01-01`, `0o7`, `=`. */
+const mistakable = /^(?:[-+.\d~=<].*|y|n|yes|no|on|off)$/i

@@ -28,6 +28,22 @@ describe('an answer in YAML', () => {
     },
   )
 
+  it('says texts as texts to who reads YAML 1.1, too', async () => {
+    const texts = ['yes', 'Off', 'y', '012', '1_000', '1:30', '2001-01-01', '0b11', '0o7', '~', '=', '<<', '+.inf', '1e3']
+    const odd = ['', ' a', 'a: b', '- x', 'two\nlines\n', '\n x', 'tab\t\r\n', '\u0007', 'true', 'null', '.5', '---\na\n']
+    const all = [...texts, ...odd]
+    const data = {
+      ...Object.fromEntries(all.map((text, i) => [`k${i}`, text])),
+      ...Object.fromEntries(['yes', '1', 'null', '1.5'].map((key) => [key, key])),
+    }
+    await harness.send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'texts' }, data } })
+    const path = 'GET /api/v1/namespaces/default/configmaps/texts'
+    const [{ body }, plain] = [await harness.send(path, { accept }), await harness.send(path)]
+    expect(plain.body.data).toEqual(data)
+    for (const version of ['1.1', '1.2'] as const) expect(parse(body, { version })).toEqual(plain.body)
+    for (const text of texts) expect(body).toContain(`: ${JSON.stringify(text)}\n`)
+  })
+
   it.each(['application/json, application/yaml', '*/*, application/yaml', 'application/json'])(
     'is not given for %s',
     async (first) => {
