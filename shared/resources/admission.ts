@@ -1,7 +1,7 @@
 import { validateRules } from '../model/cel/validate-rules.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
-import { parseApiVersion, type ApiObject } from '../model/object.ts'
+import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
 import { concealValue, type FieldError } from '../model/schema/field-error.ts'
@@ -35,21 +35,25 @@ export function admitBody(
   return { body: value, warnings }
 }
 
-/** Throws BAD_REQUEST for another kind's body; a body need not name its kind. */
+/**
+ * Throws BAD_REQUEST for another kind's body, and for one of another version: its fields may mean something else. A
+ * body need not name its kind.
+ */
 export function checkType(kind: ServedKind, given: JsonObject): void {
-  const apiVersion = textOr(given['apiVersion'], '')
+  const wanted = apiVersionOf(kind.group, kind.version)
+  const apiVersion = textOr(given['apiVersion'], wanted)
   const name = textOr(given['kind'], kind.kind)
-  const { group } = parseApiVersion(apiVersion)
-  if (name !== kind.kind || (apiVersion !== '' && group !== kind.group)) {
-    throw new OperatingError(
-      'BAD_REQUEST',
-      `the object provided is ${apiVersion} ${name}, but this path is for ${kind.group} ${kind.kind}`,
-    )
-  }
+  if (name === kind.kind && apiVersion === wanted) return
+  throw new OperatingError(
+    'BAD_REQUEST',
+    name === kind.kind && parseApiVersion(apiVersion).group === kind.group
+      ? `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`
+      : `the object provided is ${apiVersion} ${name}, but this path is for ${wanted} ${kind.kind}`,
+  )
 }
 
 function textOr(value: unknown, otherwise: string): string {
-  return typeof value === 'string' ? value : otherwise
+  return typeof value === 'string' && value !== '' ? value : otherwise
 }
 
 function strictError(kind: ServedKind, unknown: readonly string[]): OperatingError {
