@@ -2,6 +2,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import { serviceAccountKind } from '../resources/access-kinds.ts'
 import { namespaceKind } from '../resources/built-in-kinds.ts'
 import type { Verb } from './request-info.ts'
+import { tokenRequestKind } from './reviews/review-kinds.ts'
 
 /** A part of an object with a path of its own, as discovery tells it. */
 export interface Subresource {
@@ -22,6 +23,5 @@ export function subresourcesOf(kind: ServedKind): readonly Subresource[] {
   return all.filter((one) => one !== undefined)
 }
 
-const tokenRequestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const
 /** What `/scale` gives and takes, whatever the kind. */
 export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const

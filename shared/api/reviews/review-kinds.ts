@@ -47,14 +47,34 @@ export const reviewKinds: readonly ServedKind[] = [
   }),
 ]
 
+/** What is asked of a ServiceAccount, at a path of it. */
+export const tokenRequestKind = unstoredKind('authentication.k8s.io', 'TokenRequest', {
+  description: 'Asks for a token of a ServiceAccount.',
+  namespaced: true,
+  spec: {
+    type: 'object',
+    properties: {
+      audiences: strings(),
+      expirationSeconds: { type: 'integer', format: 'int64' },
+      boundObjectRef: fields('apiVersion', 'kind', 'name', 'uid'),
+    },
+  },
+  status: fields('token', 'expirationTimestamp'),
+})
+
 /** Whether a kind is asked rather than stored. */
 export function isReview(kind: ServedKind): boolean {
   return reviewKinds.includes(kind)
 }
 
 function target(): Record<string, StructuralSchema> {
+  const texts = textFields('namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name')
   return {
-    resourceAttributes: fields('namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'),
+    resourceAttributes: {
+      type: 'object',
+      // Roles know no selectors, so these change no answer.
+      properties: { ...texts, fieldSelector: selector(), labelSelector: selector() },
+    },
     nonResourceAttributes: fields('path', 'verb'),
   }
 }
@@ -87,8 +107,20 @@ function extra(): StructuralSchema {
   return { type: 'object', additionalProperties: strings() }
 }
 
+function selector(): StructuralSchema {
+  const requirement: StructuralSchema = {
+    type: 'object',
+    properties: { key: string(), operator: string(), values: strings() },
+  }
+  return { type: 'object', properties: { rawSelector: string(), requirements: { type: 'array', items: requirement } } }
+}
+
 function fields(...names: readonly string[]): StructuralSchema {
-  return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, string()])) }
+  return { type: 'object', properties: textFields(...names) }
+}
+
+function textFields(...names: readonly string[]): Record<string, StructuralSchema> {
+  return Object.fromEntries(names.map((name) => [name, string()]))
 }
 
 function string(): StructuralSchema {

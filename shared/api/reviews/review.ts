@@ -11,9 +11,9 @@ import { userInfoOf } from '../../resources/user-info.ts'
 import { findAccount, type KnownAccount } from '../access/account-tokens.ts'
 import { decideAccess } from '../access/guard.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
-import { json } from '../reply.ts'
-import { readObject } from '../request-body.ts'
+import { json, withWarnings } from '../reply.ts'
 import { methodNotAllowed } from '../request-info.ts'
+import { readQuestion } from './read-question.ts'
 
 type ReviewServices = Pick<ApiServices, 'readAccess' | 'resources' | 'reviewToken' | 'tokens'>
 
@@ -22,15 +22,16 @@ export function createReview(services: ReviewServices): VerbHandler {
   return async (call) => {
     const { kind, info, request } = call
     if (info.name !== '') throw methodNotAllowed()
-    const body = await readObject(request)
+    const { body, warnings } = await readQuestion(kind, request)
     const status = (await answers[kind.kind]?.(body, call, services)) ?? {}
-    return json(201, {
+    const reviewed = {
       ...body,
       apiVersion: apiVersionOf(kind.group, kind.version),
       kind: kind.kind,
       metadata: metadataOf(body),
       status,
-    })
+    }
+    return withWarnings(json(201, reviewed), warnings)
   }
 }
 
@@ -69,7 +70,8 @@ const answers: Readonly<Record<string, Answer>> = {
   },
 
   TokenReview: async (body, _call, services) => {
-    const { token, audiences } = specOf(body)
+    const { token = '', audiences } = specOf(body)
+    if (token === '') throw new OperatingError('BAD_REQUEST', 'token is required for TokenReview in authentication')
     const found = await reviewToken(textOf(token), textsOf(audiences), services)
     if (found === undefined) return { authenticated: false, error: unknownToken(services) }
     return { authenticated: true, user: userInfoOf(found.user), audiences: [...found.audiences] }
@@ -88,7 +90,7 @@ async function reviewToken(
   services: ReviewServices,
 ): Promise<KnownAccount | undefined> {
   const wanted = audiences.length === 0 ? [apiAudience] : audiences
-  const user = token === '' ? undefined : await services.reviewToken?.(`Bearer ${token}`)
+  const user = await services.reviewToken?.(`Bearer ${token}`)
   if (user === undefined) return findAccount(token, wanted, services)
   return wanted.includes(apiAudience) ? { user, audiences: [apiAudience] } : undefined
 }

@@ -11,49 +11,43 @@ import { invalidBecause, refuse } from '../../resources/admission.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
 import { conflict } from '../../resources/refusals.ts'
 import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
-import { checkDryRun, refuseOptions } from '../query.ts'
-import { json } from '../reply.ts'
-import { readObject } from '../request-body.ts'
 import { noSuchSubresource } from '../failure.ts'
+import { json, withWarnings } from '../reply.ts'
+import { readQuestion } from '../reviews/read-question.ts'
+import { tokenRequestKind } from '../reviews/review-kinds.ts'
 
 /** `POST` of a TokenRequest to `serviceaccounts/NAME/token`: the answer holds a token of that ServiceAccount. */
 export function createCreateToken(services: ApiServices): VerbHandler {
   const { resources, tokens } = services
   return async (call) => {
     if (tokens === undefined) throw noSuchSubresource(call.info)
-    const dryRun = call.request.query.getAll('dryRun')
-    refuseOptions('CreateOptions', checkDryRun(dryRun))
-    const body = await readObject(call.request)
+    const { body, isDry, warnings } = await readQuestion(tokenRequestKind, call.request)
     const spec = isObject(body['spec']) ? body['spec'] : {}
     const seconds = spec['expirationSeconds'] ?? secondsDefault
-    refuse(tokenRequest, '', checkSeconds(seconds))
+    refuse(tokenRequestKind, '', checkSeconds(seconds))
     const { object: account } = await resources.get(call.kind, placeOf(call))
     const claims = await claimsOf(account, spec, services)
     const { audiences } = claims
     const endsIn = Math.min(Number(seconds), accountTokenSecondsMax)
-    const signed = dryRun.length > 0 ? undefined : await tokens.sign(claims, endsIn)
+    const signed = isDry ? undefined : await tokens.sign(claims, endsIn)
     const status = signed === undefined ? {} : { token: signed.token, expirationTimestamp: timestamp(signed.endsAtMs) }
-    return json(201, {
+    const answer = {
       kind: 'TokenRequest',
       apiVersion: 'authentication.k8s.io/v1',
       metadata: metadataOf(call),
       spec: { ...spec, audiences: [...audiences], expirationSeconds: endsIn },
       status,
-    })
+    }
+    return withWarnings(json(201, answer), warnings)
   }
 }
 
 const secondsDefault = 3_600
 const secondsMin = 600
 
-const tokenRequest = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
-
 function checkSeconds(seconds: unknown): readonly FieldError[] {
-  const field = 'spec.expirationSeconds'
-  if (!Number.isInteger(seconds)) return [invalid(field, seconds, 'must be a whole number')]
-  return Number(seconds) < secondsMin
-    ? [invalid(field, seconds, 'may not specify a duration less than 10 minutes')]
-    : []
+  const why = 'may not specify a duration less than 10 minutes'
+  return Number(seconds) < secondsMin ? [invalid('spec.expirationSeconds', seconds, why)] : []
 }
 
 function metadataOf({ info: { name, namespace } }: Call): JsonObject {
@@ -83,7 +77,8 @@ async function boundBy(
 ): Promise<Pick<TokenBounds, 'secret'>> {
   const path = 'spec.boundObjectRef'
   const { kind, name, uid } = ref
-  if (kind !== 'Secret') refuse(tokenRequest, '', [invalid(`${path}.kind`, kind, 'a token can be bound to a Secret')])
+  if (kind !== 'Secret')
+    refuse(tokenRequestKind, '', [invalid(`${path}.kind`, kind, 'a token can be bound to a Secret')])
   if (typeof name !== 'string' || name === '') throw refusalOfName(path)
   const { object: secret } = await resources.get(secretKind, { namespace, name })
   if (uid !== undefined && uid !== '' && uid !== secret.metadata.uid)
@@ -92,5 +87,5 @@ async function boundBy(
 }
 
 function refusalOfName(path: string): OperatingError {
-  return invalidBecause(tokenRequest, '', [fieldRequired(`${path}.name`)])
+  return invalidBecause(tokenRequestKind, '', [fieldRequired(`${path}.name`)])
 }

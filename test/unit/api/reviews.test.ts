@@ -61,6 +61,35 @@ describe('a review', () => {
     })
   })
 
+  const about = { resourceAttributes: { verb: 'get', resource: 'pods' } }
+  const subjects = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+  const unreadable = [
+    { path: access, body: { kind: 'Widget', spec: about }, why: 'the object provided is' },
+    { path: access, body: { apiVersion: 'authorization.k8s.io/v1beta1', spec: about }, why: 'does not match' },
+    { path: access, body: { spec: { resourceAttributes: { verb: 5 } } }, why: 'spec.resourceAttributes.verb' },
+    { path: subjects, body: { spec: { ...about, user: 'a', groups: 'system:masters' } }, why: 'spec.groups' },
+    {
+      path: `${subjects}?fieldValidation=Strict`,
+      body: { spec: { ...about, user: 'a', group: ['b'] } },
+      why: 'spec.group"',
+    },
+    { path: '/apis/authentication.k8s.io/v1/tokenreviews', body: { spec: {} }, why: 'token is required' },
+  ]
+  it.each(unreadable)('whose body says something else than it may is a 400: $why', async ({ path, body, why }) => {
+    const reply = await harness.send(`POST ${path}`, { body })
+    expect([reply.status, reply.body.message]).toEqual([400, expect.stringContaining(why)])
+  })
+
+  it('warns of fields that it does not know, and takes null for nothing', async () => {
+    const spec = { ...about, user: 'a', groups: null, extra: null, group: ['b'] }
+    const reply = await harness.send(`POST ${subjects}`, { body: { spec, status: { allowed: false } } })
+    expect([reply.status, reply.headers['warning'], reply.body.spec]).toEqual([
+      201,
+      '299 - "unknown field \\"spec.group\\""',
+      { ...about, user: 'a' },
+    ])
+  })
+
   it.each([`GET ${access}`, `GET ${access}/x`, `PUT ${access}/x`, `POST ${access}/x`, `DELETE ${access}/x`])(
     'is only asked: %s is a 405',
     async (line) => {

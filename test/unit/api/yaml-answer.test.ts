@@ -29,8 +29,36 @@ describe('an answer in YAML', () => {
   )
 
   it('says texts as texts to who reads YAML 1.1, too', async () => {
-    const texts = ['yes', 'Off', 'y', '012', '1_000', '1:30', '2001-01-01', '0b11', '0o7', '~', '=', '<<', '+.inf', '1e3']
-    const odd = ['', ' a', 'a: b', '- x', 'two\nlines\n', '\n x', 'tab\t\r\n', '\u0007', 'true', 'null', '.5', '---\na\n']
+    const texts = [
+      'yes',
+      'Off',
+      'y',
+      '012',
+      '1_000',
+      '1:30',
+      '2001-01-01',
+      '0b11',
+      '0o7',
+      '~',
+      '=',
+      '<<',
+      '+.inf',
+      '1e3',
+    ]
+    const odd = [
+      '',
+      ' a',
+      'a: b',
+      '- x',
+      'two\nlines\n',
+      '\n x',
+      'tab\t\r\n',
+      '\u0007',
+      'true',
+      'null',
+      '.5',
+      '---\na\n',
+    ]
     const all = [...texts, ...odd]
     const data = {
       ...Object.fromEntries(all.map((text, i) => [`k${i}`, text])),
