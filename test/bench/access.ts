@@ -15,8 +15,9 @@ import { median } from './quantiles.ts'
  * administrator, for whom no role is looked at, without a record; about one by a user of twelve roles, with a record;
  * and about a third like about the first, which shows what the figures are worth. It is one control plane, because two
  * differ by tenths, in one process as well as in two, each with its own luck of compiled code and memory. It is asked
- * by turns, in slices, each by enough clients that it is never idle, and each of the three in each place as often as
- * the others. What a slice has left to be written is written before the next one begins, and counts.
+ * by turns, in slices of some hundredths of a second, since the speed of a machine changes from second to second, and
+ * each of the three stands in each place as often as the others. Lines of the record are made within the slice. They
+ * are written each 200 ms, in whichever slice that falls: it is one write, whose time does not depend on their number.
  */
 
 export interface AccessFigures {
@@ -34,9 +35,9 @@ interface CaseFigures {
   readonly cost: Ratios
   /** Of the two namespaces that are alike. */
   readonly scatter: Ratios
-  /** How much of the machine had other work, in the rounds that count. */
+  /** How much of the machine had other work: the median of the starts. */
   readonly othersShare: number
-  readonly samples: readonly Round[]
+  readonly rounds: readonly Round[]
 }
 
 interface Slice {
@@ -73,9 +74,12 @@ type ByName<Value> = Readonly<Record<Name, Value>>
 /** Their names are of one length, so that requests and objects are too. */
 const namespaces: ByName<string> = { without: 'plain', alike: 'again', with: 'audit' }
 
-interface Round {
-  readonly slices: ByName<Slice>
-  readonly othersShare: number
+type Round = ByName<Slice>
+
+/** Of all starts. */
+interface Measured {
+  readonly rounds: Round[]
+  readonly othersShare: number[]
 }
 
 type NextRequest = (subject: Subject) => string
@@ -124,7 +128,9 @@ interface AccessOptions {
 
 export async function measureAccess(options: AccessOptions): Promise<AccessFigures> {
   const { starts, rounds, clients } = options
-  const measured = new Map(Object.keys(cases).map((name): [string, Round[]] => [name, []]))
+  const measured = new Map(
+    Object.keys(cases).map((name): [string, Measured] => [name, { rounds: [], othersShare: [] }]),
+  )
   for (let start = 0; start < starts; start++) await measureStart(measured, options)
   const figures = [...measured].map(([name, all]) => figuresOf(name, all))
   return { starts, rounds: starts * rounds, clients, cases: figures }
@@ -132,7 +138,7 @@ export async function measureAccess(options: AccessOptions): Promise<AccessFigur
 
 const program = fileURLToPath(new URL('access-server.ts', import.meta.url))
 
-async function measureStart(measured: ReadonlyMap<string, Round[]>, options: AccessOptions): Promise<void> {
+async function measureStart(measured: ReadonlyMap<string, Measured>, options: AccessOptions): Promise<void> {
   using directory = benchDirectory()
   await using server = await startProgram(process.execPath, [program, directory.path, namespaces.with])
   const [, url = ''] = await server.says(/^ready (.*)\n/m)
@@ -144,17 +150,18 @@ async function measureStart(measured: ReadonlyMap<string, Round[]>, options: Acc
   const subjects = { without: administratorOf('without'), alike: administratorOf('alike'), with: user }
   const links = await connectAll(subjects, options.clients)
   for (const [name, toRequests] of Object.entries(cases)) {
+    const othersShareNow = watchOthers(server.pid)
     // The first rounds warm all up.
     for (let round = -warmRounds; round < options.rounds; round++) {
-      const othersShareNow = watchOthers(server.pid)
       const slices = await measureRound(links, { next: toRequests(), round, requests: options.requests })
-      if (round >= 0) measured.get(name)?.push({ slices, othersShare: othersShareNow() })
+      if (round >= 0) measured.get(name)?.rounds.push(slices)
     }
+    measured.get(name)?.othersShare.push(othersShareNow())
   }
   for (const { connection } of names.flatMap((name) => links[name])) connection.close()
 }
 
-const warmRounds = 6
+const warmRounds = 60
 
 /** The objects, and for the user twelve roles of which the last one allows it. */
 async function prepare(subject: Subject): Promise<void> {
@@ -228,7 +235,7 @@ async function measureRound(
   const order = orders[Math.abs(round) % orders.length] as readonly Name[]
   const answered: Record<Name, Answered[]> = { without: [], alike: [], with: [] }
   for (const name of [...order, ...order.toReversed()]) {
-    answered[name].push(await askAndSettle(links[name], next, requests))
+    answered[name].push(await askSlice(links[name], next, requests))
   }
   return { without: sliceOf(answered.without), alike: sliceOf(answered.alike), with: sliceOf(answered.with) }
 }
@@ -241,28 +248,21 @@ interface Answered {
   readonly clientUs: number
 }
 
-/** With what the requests have left to be done later, for which a server that is never idle takes time as well. */
-async function askAndSettle(links: readonly Link[], next: NextRequest, count: number): Promise<Answered> {
+async function askSlice(links: readonly Link[], next: NextRequest, count: number): Promise<Answered> {
   const pid = links[0]?.subject.pid ?? 0
-  // What was idle is slow at first.
-  await ask(links, next, count * warmShare)
   const before = { ...cpuOf(pid), client: process.threadCpuUsage() }
   const startMs = performance.now()
   await ask(links, next, count)
-  const answeredMs = performance.now() - startMs
+  const tookMs = performance.now() - startMs
   const { user, system } = process.threadCpuUsage(before.client)
   // The last turn comes to its end.
   await sleep(1)
-  const answered = cpuOf(pid)
-  await sleep(settleMs)
-  const settled = cpuOf(pid)
-  // The requests ahead of these have left their part.
-  const later = (field: 'mainUs' | 'cpuUs'): number => (settled[field] - answered[field]) / (1 + warmShare)
+  const after = cpuOf(pid)
   return {
     count,
-    tookMs: answeredMs + later('mainUs') / 1_000,
-    mainUs: answered.mainUs - before.mainUs + later('mainUs'),
-    cpuUs: answered.cpuUs - before.cpuUs + later('cpuUs'),
+    tookMs,
+    mainUs: after.mainUs - before.mainUs,
+    cpuUs: after.cpuUs - before.cpuUs,
     clientUs: user + system,
   }
 }
@@ -278,10 +278,6 @@ async function ask(links: readonly Link[], next: NextRequest, count: number): Pr
 function cpuOf(pid: number): Pick<Slice, 'mainUs' | 'cpuUs'> {
   return { mainUs: threadCpuUs(pid), cpuUs: exactCpuUs(pid) }
 }
-
-const warmShare = 0.25
-/** Longer than lines of the record wait to be written. */
-const settleMs = 230
 
 /** From now on: which share of the machine's processors is busy with what is neither server nor client. */
 function watchOthers(pid: number): () => number {
@@ -301,15 +297,13 @@ function sliceOf(slices: readonly Answered[]): Slice {
   }
 }
 
-/** Of the half of the rounds in which the rest of the machine did least. */
-function figuresOf(name: string, samples: readonly Round[]): CaseFigures {
-  const rounds = samples.toSorted((a, b) => a.othersShare - b.othersShare).slice(0, Math.ceil(samples.length / 2))
+function figuresOf(name: string, { rounds, othersShare }: Measured): CaseFigures {
   const medianSlice = (which: Name): Slice => {
-    const of = (field: keyof Slice): number => median(rounds.map(({ slices }) => slices[which][field]))
+    const of = (field: keyof Slice): number => median(rounds.map((slices) => slices[which][field]))
     return { rate: of('rate'), mainUs: of('mainUs'), cpuUs: of('cpuUs'), clientUs: of('clientUs') }
   }
   const medianRatios = (which: Name): Ratios => {
-    const ratios = rounds.map(({ slices }) => ratiosOf(slices[which], slices.without))
+    const ratios = rounds.map((slices) => ratiosOf(slices[which], slices.without))
     const of = (field: keyof Ratios): number => median(ratios.map((one) => one[field]))
     return { rate: of('rate'), mainUs: of('mainUs'), cpuUs: of('cpuUs') }
   }
@@ -319,8 +313,8 @@ function figuresOf(name: string, samples: readonly Round[]): CaseFigures {
     with: medianSlice('with'),
     cost: medianRatios('with'),
     scatter: medianRatios('alike'),
-    othersShare: median(rounds.map(({ othersShare }) => othersShare)),
-    samples,
+    othersShare: median(othersShare),
+    rounds,
   }
 }
 
@@ -347,5 +341,5 @@ export function accessTable({ starts, rounds, clients, cases: measured }: Access
     `${Math.round(100 * one.othersShare)} %`,
   ])
   const rows = [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`)
-  return `${rows.join('\n')}\n\n${clients} clients; medians of the quieter half of ${rounds} rounds, over ${starts} starts`
+  return `${rows.join('\n')}\n\n${clients} clients; medians of ${rounds} rounds, over ${starts} starts`
 }

@@ -63,7 +63,7 @@ async function measurePart(): Promise<boolean> {
     report(await measureWatchers(wholeNumber('--watchers', count ?? '1000', 1), 100), watcherTable)
   else if (values.lists) report(await measureLists(wholeNumber('--lists', count ?? '100000', 1), against), listTable)
   else if (values.access)
-    report(await measureAccess({ starts: reps, rounds: 12, clients: 32, requests: 2_400 }), accessTable)
+    report(await measureAccess({ starts: reps, rounds: 240, clients: 32, requests: 256 }), accessTable)
   else if (keys !== undefined) report(await measureKeys({ ...keysAsked(keys), reps, durationMs }), keysTable)
   else if (against !== undefined)
     report(await measureAgainst({ commit: against, reps, clients, keys: 1_000, durationMs }), againstTable)
