@@ -15,6 +15,7 @@ describe('mutants', () => {
     ['a negation', 'export const f = (a) => !a', ['=> a']],
     ['a condition', 'export const f = (a) => (a ? b : c)', ['(true ? b : c)', '(false ? b : c)']],
     ['a number', 'export const max = 10', ['max = 11']],
+    ['a large number by much', 'export const ms = 1_000', ['ms = 2000']],
     ['a flag', 'export const is = true', ['is = false']],
     ['a call that is left out', 'g()', ['void 0']],
     ['a call that is left out with its await', 'await g()', ['void 0']],
@@ -30,6 +31,17 @@ describe('mutants', () => {
     ['a type', 'export type A = 1 | true'],
   ])('leave %s alone', (_what, text) => {
     expect(mutated(text)).toEqual([])
+  })
+
+  it.each([
+    ['the sign that sorting asks for', 'export const f = (all) => all.toSorted((a, b) => (a.is(b) ? -1 : 1))', 2],
+    ['such a sign the other way round', 'export const f = (all) => all.sort(([a], [b]) => (a.is(b) ? 1 : -1))', 2],
+  ])('leave %s alone, and not what it hangs on', (_what, text, count) => {
+    expect(mutated(text)).toHaveLength(count)
+  })
+
+  it('change a sign that is multiplied by', () => {
+    expect(mutated('export const f = (a) => a.by(a.is ? -1 : 1)')).toHaveLength(4)
   })
 
   it('are named by their line', () => {

@@ -26,9 +26,12 @@ export interface Site {
 export function findMutants(path: string, text: string): readonly Mutant[] {
   const { program } = sourceFile(path, text)
   const keys = new Set<SyntaxNode>()
+  const signs = new Set<SyntaxNode>()
   const mutants: Mutant[] = []
   for (const node of runningNodesOf(program)) {
     if (node.type === 'Property' && node['computed'] !== true) keys.add(node['key'] as SyntaxNode)
+    for (const sign of signsIn(node)) signs.add(sign)
+    if (signs.has(node)) continue
     for (const { start, end, replacement, site, variant } of changesOf(node, text)) {
       const line = text.slice(0, start).split('\n').length
       const original = text.slice(start, end)
@@ -125,11 +128,32 @@ function isText(node: SyntaxNode): boolean {
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')
 }
 
+/** The ones of `sort((a, b) => (a < b ? -1 : 1))`, which is asked for a sign: with a two it is the same program. */
+function signsIn(node: SyntaxNode): readonly SyntaxNode[] {
+  if (node.type !== 'CallExpression') return []
+  const { property } = node['callee'] as { readonly property?: { readonly name?: string } }
+  const [order] = node['arguments'] as SyntaxNode[]
+  if (property?.name !== 'sort' && property?.name !== 'toSorted') return []
+  const body = order?.['body'] as SyntaxNode | undefined
+  const { consequent, alternate } = (body?.['expression'] ?? body ?? {}) as Readonly<
+    Record<string, SyntaxNode | undefined>
+  >
+  const ends = [consequent, alternate].map((end) => (end && isMinus(end) ? (end['argument'] as SyntaxNode) : end))
+  return ends.filter((end): end is SyntaxNode => end?.['value'] === 1)
+}
+
+function isMinus({ type, operator }: SyntaxNode): boolean {
+  return type === 'UnaryExpression' && operator === '-'
+}
+
+/** From here on a number is a time, a size or a count, of which one more or less is nobody's promise. */
+const muchFrom = 1_000
+
 /** Texts are for people or for tests of their own; a number or a flag decides. */
 function changeLiteral(node: SyntaxNode): readonly Change[] {
   const { value } = node
   if (typeof value === 'boolean') return [whole(node, String(!value))]
-  return typeof value === 'number' ? [whole(node, String(value + 1))] : []
+  return typeof value === 'number' ? [whole(node, String(value < muchFrom ? value + 1 : value * 2))] : []
 }
 
 function isCall(node: SyntaxNode): boolean {

@@ -1,7 +1,8 @@
 /** What the judge says to a host, and what that answers. */
 export type HostTask =
   | { readonly do: 'cover'; readonly path: string }
-  | { readonly do: 'judge'; readonly mutant: number; readonly batch: Batch }
+  /** `timeoutMs`: of one test or hook. */
+  | { readonly do: 'judge'; readonly mutant: number; readonly batch: Batch; readonly timeoutMs: number }
 
 /** Tests of one file. */
 export interface Batch {

@@ -18,14 +18,13 @@ const $m = (id: number): boolean => {
   return id === active
 }
 
-const timeoutMs = 20_000
 const config = {
   root: process.cwd(),
   name: '',
   setupFiles: [],
   sequence: { hooks: 'stack', setupFiles: 'list', shuffle: false, concurrent: false },
-  testTimeout: timeoutMs,
-  hookTimeout: timeoutMs,
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
   retry: 0,
   repeats: 0,
   maxConcurrency: 5,
@@ -176,7 +175,9 @@ async function cover(path: string): Promise<FileRecord> {
   }
 }
 
-async function judge({ mutant, batch: { path, ids } }: Extract<HostTask, { do: 'judge' }>): Promise<HostReply> {
+async function judge({ mutant, batch, timeoutMs }: Extract<HostTask, { do: 'judge' }>): Promise<HostReply> {
+  const { path, ids } = batch
+  config.testTimeout = config.hookTimeout = timeoutMs
   strays.length = 0
   const failed = await runWith(mutant, path, ids)
   if (failed === undefined && strays.length === 0) return { judged: { killed: false, isSure: true } }

@@ -1,8 +1,9 @@
 import { basename } from 'node:path'
 import type { Coverage, Chosen } from './coverage.ts'
-import type { HostReply, Judged } from './host-messages.ts'
+import type { HostReply, HostTask, Judged } from './host-messages.ts'
 import { memoryMax, type HostProcess, type Limits, type Silence } from './host-process.ts'
 import type { Numbered } from './instrument.ts'
+import { isNear } from './room.ts'
 import type { Workshop } from './workshop.ts'
 
 /** What the tests made of a mutant. A run that takes too long was brought to stand still by it. */
@@ -22,7 +23,7 @@ const none = -1
 
 export interface JudgeOptions {
   readonly coverage: Coverage
-  /** Of the processor, for the tests of one mutant, as long as they take without it. */
+  /** Of the processor, for tests of one mutant from outside its room, as long as they take without it. */
   readonly budgetMs: number
   /** How often a test file has noticed a mutant of a source file. */
   readonly killers: Map<string, Map<string, number>>
@@ -58,29 +59,25 @@ export class Judge {
 
   async #judge(numbered: Numbered): Promise<Verdict> {
     const { id } = numbered
-    const chosen = this.#order(numbered, this.#options.coverage.testsOf(id))
-    const warm = await this.#judgeWarm(id, within(chosen, this.#options.budgetMs))
+    const { coverage, budgetMs } = this.#options
+    const chosen = this.#order(numbered, coverage.testsOf(id), budgetMs)
+    const warm = await this.#judgeWarm(id, chosen)
     if (warm !== undefined) return warm
-    const isLoading = this.#options.coverage.isInLoading(id)
+    const isLoading = coverage.isInLoading(id)
     if (chosen.length === 0 && !isLoading) return { judgement: 'unreached' }
-    const others = isLoading ? this.#order(numbered, this.#testsOfFile(numbered)) : chosen
-    return (
-      (await this.#judgeFresh(id, within(others, isLoading ? this.#options.budgetMs : freshMs))) ?? {
-        judgement: 'survived',
-      }
-    )
+    const others = isLoading ? this.#order(numbered, this.#testsOfFile(numbered), budgetMs) : within(chosen, freshMs)
+    return (await this.#judgeFresh(id, others)) ?? { judgement: 'survived' }
   }
 
   /** Undefined: it has to be tried in a process of its own. */
   async #judgeWarm(id: number, some: readonly Chosen[]): Promise<Verdict | undefined> {
     for (const one of some) {
-      const { path, ids, ms } = one
       const host = await this.#warmHost()
-      const reply = await host.ask({ do: 'judge', mutant: id, batch: { path, ids } }, limitsOf(ms))
+      const reply = await host.ask(taskOf(id, one), limitsOf(one.ms))
       if (reply === 'hung') return this.#judgeFresh(id, [one])
       const judged = judgedIn(reply)
       if (judged?.killed === false) continue
-      if (judged?.isSure === true) return { judgement: 'killed', by: path }
+      if (judged?.isSure === true) return { judgement: 'killed', by: one.path }
       // The process may remember what the mutant made of it.
       this.#stopWarm()
       return undefined
@@ -92,14 +89,13 @@ export class Judge {
   async #judgeFresh(id: number, some: readonly Chosen[]): Promise<Verdict | undefined> {
     if (some.length === 0) return undefined
     using host = await this.#workshop.start(id)
-    for (const { path, ids, ms } of some) {
-      const batch = { path, ids }
-      const reply = await host.ask({ do: 'judge', mutant: id, batch }, limitsOf(ms))
+    for (const one of some) {
+      const reply = await host.ask(taskOf(id, one), limitsOf(one.ms))
       if (judgedIn(reply)?.killed === false) continue
       const warm = await this.#warmHost()
-      const without = judgedIn(await warm.ask({ do: 'judge', mutant: none, batch }, limitsOf(ms)))
+      const without = judgedIn(await warm.ask(taskOf(none, one), limitsOf(one.ms)))
       if (without?.killed !== false) return undefined
-      return { judgement: reply === 'hung' ? 'timed out' : 'killed', by: path }
+      return { judgement: reply === 'hung' ? 'timed out' : 'killed', by: one.path }
     }
     return undefined
   }
@@ -115,19 +111,30 @@ export class Judge {
     this.#warm = undefined
   }
 
-  /** Tests that come by anything in the file; all that reach it where it does nothing once it is loaded. */
+  /**
+   * Tests that come by anything in the file, and those of its room that reach it: a constant may be for other files.
+   * All that reach it where it does nothing once it is loaded.
+   */
   #testsOfFile({ mutant }: Numbered): readonly Chosen[] {
     const { coverage } = this.#options
+    const reaching = this.#workshop.testsThatReach(mutant.path)
     const paths = new Set(this.#idsIn(mutant.path).flatMap((id) => coverage.testsOf(id).map(({ path }) => path)))
-    const reaching = paths.size > 0 ? [...paths] : this.#workshop.testsThatReach(mutant.path)
-    return reaching.flatMap((path) => coverage.wholeOf(path) ?? [])
+    if (paths.size > 0) for (const path of reaching.filter((one) => isNear(one, mutant.path))) paths.add(path)
+    return [...(paths.size > 0 ? paths : reaching)].flatMap((path) => coverage.wholeOf(path) ?? [])
   }
 
   /**
-   * The cheapest first; one that comes by much of the source file, or has noticed mutants of it, or has its name may
-   * cost more.
+   * All unit tests of its room, then as many others as there is time for. Of each the cheapest first; one that comes by
+   * much of the source file, or has noticed mutants of it, or has its name may cost more.
    */
-  #order(numbered: Numbered, some: readonly Chosen[]): readonly Chosen[] {
+  #order(numbered: Numbered, some: readonly Chosen[], budgetMs: number): readonly Chosen[] {
+    const [near, far] = [true, false].map((is) =>
+      some.filter(({ path }) => isNear(path, numbered.mutant.path) === is),
+    ) as [Chosen[], Chosen[]]
+    return [...this.#cheapestFirst(numbered, near), ...within(this.#cheapestFirst(numbered, far), budgetMs)]
+  }
+
+  #cheapestFirst(numbered: Numbered, some: readonly Chosen[]): readonly Chosen[] {
     const killers = this.#killersOf(numbered)
     const source = numbered.mutant.path
     const ids = this.#idsIn(source)
@@ -168,7 +175,12 @@ function judgedIn(reply: HostReply | Silence): Judged | undefined {
   return typeof reply !== 'string' && 'judged' in reply ? reply.judged : undefined
 }
 
+/** What waits for something that never comes is given up soon: most tests take milliseconds. */
+function taskOf(mutant: number, { path, ids, ms }: Chosen): HostTask {
+  return { do: 'judge', mutant, batch: { path, ids }, timeoutMs: 4_000 + 10 * ms }
+}
+
 /** The first tests of a process load the modules. */
 function limitsOf(ms: number): Limits {
-  return { processorMs: 4_000 + 10 * ms, wallMs: 90_000 + 30 * ms }
+  return { processorMs: 4_000 + 10 * ms, wallMs: 40_000 + 30 * ms }
 }

@@ -10,7 +10,8 @@ import { Coverage } from './coverage.ts'
 import { Judge } from './judge.ts'
 import type { FileRecord } from './host-messages.ts'
 import type { Numbered } from './instrument.ts'
-import { describeMutant, isKilled, reportOf, roomOf, type Judged } from './report.ts'
+import { describeMutant, isKilled, reportOf, type Judged } from './report.ts'
+import { isNear, roomOf } from './room.ts'
 import { knownSurvivors } from './survivors.ts'
 import { Workshop } from './workshop.ts'
 
@@ -24,8 +25,9 @@ import { Workshop } from './workshop.ts'
  *     npm run mutants -- --sample 20 --seed 7     20 of them, drawn by a seed
  *     npm run mutants -- --each 20                20 of each room
  *     npm run mutants -- --only engine/state      those of files whose path holds this text
+ *     npm run mutants -- --near                   with the unit tests of their own room only, however long these take
  *     npm run mutants -- --tests unit/engine      with test files whose path holds this text: a quick look
- *     npm run mutants -- --seconds 60             for tests of one mutant, as long as they take without it
+ *     npm run mutants -- --seconds 60             for other tests of one mutant, as long as they take without it
  *     npm run mutants -- --hosts 2                so many processes at a time
  *     npm run mutants -- --keep /tmp/records      keeps what tests come by there, until the sources change
  *     npm run mutants -- --report test/mutants/REPORT.md   writes down what was found
@@ -37,6 +39,7 @@ const { values } = optionsOf('npm run mutants --', {
     seed: { type: 'string', default: String(seedOfDay(Date.now())) },
     only: { type: 'string', default: '' },
     tests: { type: 'string', default: '' },
+    near: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '20' },
     hosts: { type: 'string', default: '1' },
     keep: { type: 'string', default: '' },
@@ -68,11 +71,11 @@ async function judgeAll(): Promise<void> {
   const hosts = wholeNumber('--hosts', values.hosts, 1)
   using workshop = new Workshop(numbered, values.keep)
   const paths = new Set(drawn.map(({ mutant }) => mutant.path))
-  const records = await workshop.cover(paths, { hosts, tests: values.tests })
+  const records = await workshop.cover(paths, { hosts, isWanted })
   tellOf(records)
   const options = {
     coverage: new Coverage(records, numbered.length),
-    budgetMs: wholeNumber('--seconds', values.seconds, 1) * 1000,
+    budgetMs: values.near ? 0 : wholeNumber('--seconds', values.seconds, 1) * 1000,
     killers: new Map<string, Map<string, number>>(),
     all: numbered,
   }
@@ -90,6 +93,10 @@ async function judgeAll(): Promise<void> {
   }
   await Promise.all(Array.from({ length: hosts }, work))
   conclude(judged)
+}
+
+function isWanted(test: string): boolean {
+  return test.includes(values.tests) && (!values.near || drawn.some(({ mutant }) => isNear(test, mutant.path)))
 }
 
 function tellOf(records: readonly FileRecord[]): void {

@@ -1,5 +1,6 @@
 import type { Judgement } from './judge.ts'
 import type { Mutant } from './find-mutants.ts'
+import { roomOf } from './room.ts'
 import type { KnownSurvivor } from './survivors.ts'
 
 export interface Judged {
@@ -51,10 +52,4 @@ export function describeMutant({ path, line, original, replacement }: Mutant): s
 function row(name: string, some: readonly Judged[]): string {
   const survived = some.filter((one) => !isKilled(one)).length
   return `| ${name} | ${some.length} | ${some.length - survived} | ${survived} |`
-}
-
-/** `shared/model/schema/options.ts` is of `model`, `shared/adapters/local/queue/x.ts` of `adapters/local`. */
-export function roomOf(path: string): string {
-  const [, layer = '', ...rest] = path.split('/')
-  return layer === 'adapters' || layer === 'engine' ? `${layer}/${rest[0]}` : layer
 }

@@ -58,12 +58,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'the token is checked anew either way, and counted once',
   },
   {
-    path: 'shared/model/apply/last-applied.ts',
-    line: 'return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value',
-    replacement: '2',
-    why: 'a comparison says by its sign what it says',
-  },
-  {
     path: 'shared/engine/limits/hot-loops.ts',
     line: 'if (this.#younger.size >= generationMax || Math.abs(nowMs - this.#turnedAtMs) >= forgetMs) this.#turn(nowMs)',
     replacement: '>',
@@ -71,9 +65,9 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/engine/limits/token-bucket.ts',
-    line: 'const passedMs = this.#atMs === -Infinity ? 0 : nowMs - this.#atMs',
-    replacement: '1',
-    why: 'the bucket is full when it is asked for the first time',
+    line: 'if (this.#fill(nowMs) < 1 - epsilon) return false',
+    replacement: '<=',
+    why: 'a level of exactly so much is rounding, and may count or not',
   },
   {
     path: 'shared/engine/limits/hot-loops.ts',
@@ -104,5 +98,59 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: 'const tokenBytes = 32',
     replacement: '33',
     why: 'a byte more of chance is as good',
+  },
+  {
+    path: 'shared/engine/state/admission.ts',
+    line: "return (stored.engine.memory?.unended ?? 0) >= unendedMax ? { kind: 'stall' } : { kind: 'run' }",
+    replacement: '1',
+    why: 'both are fewer than five',
+  },
+  {
+    path: 'shared/engine/state/as-read.ts',
+    line: "if (findSettledParts(whole, object)['spec'] !== undefined) return object",
+    replacement: 'false',
+    why: 'what is settled has all defaults: only a look is spared',
+  },
+  {
+    path: 'shared/engine/state/next-state.ts',
+    line: "syncedAtMs: (verdict.kind === 'done' ? verdict.syncedAtMs : undefined) ?? memory.syncedAtMs,",
+    replacement: 'true',
+    why: 'no other verdict has such a time',
+  },
+  {
+    path: 'shared/engine/state/repeated-errors.ts',
+    line: 'const { error, sameErrors = 1 } = failureOf(engine) ?? {}',
+    replacement: '2',
+    why: 'both are fewer than five',
+  },
+  {
+    path: 'shared/engine/limits/hot-loops.ts',
+    line: 'for (const field of findChangedFields({ status: statusOf(before) }, { status: statusOf(after) }, 5))',
+    replacement: '6',
+    why: 'how many fields of a run are looked at is promised to nobody',
+  },
+  {
+    path: 'shared/engine/limits/hot-loops.ts',
+    line: 'changes.set(field, (changes.get(field) ?? 0) + 1)',
+    replacement: '1',
+    why: 'the counts are only compared with each other',
+  },
+  {
+    path: 'shared/engine/limits/hot-loops.ts',
+    line: 'changes.set(field, (changes.get(field) ?? 0) + 1)',
+    replacement: '2',
+    why: 'the counts are only compared with each other',
+  },
+  {
+    path: 'shared/engine/limits/hot-loops.ts',
+    line: 'isWanted: false,',
+    replacement: 'true',
+    why: 'asked for only while the loop is open, and what opens it sets it',
+  },
+  {
+    path: 'shared/engine/limits/shared-pace.ts',
+    line: 'for (const [i, { resolve }] of all.entries()) resolve(timesMs[i] ?? 0)',
+    replacement: '1',
+    why: 'a line gives as many places as were asked for',
   },
 ]

@@ -17,8 +17,7 @@ const isShared = /^(?!test\/(architecture|mutants)\/(?!find|instrument)).*(?<!\.
 
 interface CoverOptions {
   readonly hosts: number
-  /** A part of their paths. */
-  readonly tests: string
+  readonly isWanted: (path: string) => boolean
 }
 
 /** A copy of the sources with all mutants in it, and what its tests come by. */
@@ -56,8 +55,8 @@ export class Workshop {
   }
 
   /** Runs the tests that reach any of these files without a mutant, so many hosts at a time. */
-  async cover(paths: ReadonlySet<string>, { hosts, tests }: CoverOptions): Promise<readonly FileRecord[]> {
-    const wanted = new Set(testsThatReach(paths, this.#graph).filter((path) => path.includes(tests)))
+  async cover(paths: ReadonlySet<string>, { hosts, isWanted }: CoverOptions): Promise<readonly FileRecord[]> {
+    const wanted = new Set(testsThatReach(paths, this.#graph).filter(isWanted))
     const shared = digestOf(this.#files.filter(({ path }) => isShared.test(path)))
     const open = this.#files.filter(({ path }) => wanted.has(path)).values()
     const records: FileRecord[] = []

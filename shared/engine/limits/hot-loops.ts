@@ -107,7 +107,7 @@ class RecentLoops {
       this.#younger.set(uid, loop)
     }
     // The clock was put back: nothing has run in the time to come.
-    if (loop.lastRunMs > nowMs) loop.lastRunMs = nowMs
+    loop.lastRunMs = Math.min(loop.lastRunMs, nowMs)
     return loop
   }
 
@@ -140,7 +140,7 @@ function begin({ metadata: { generation } }: ApiObject, nowMs: number): Loop {
 }
 
 /** As it was left by a process that knew more. What a user has changed since is new to this one, too. */
-function open(loop: Loop, { generation, atMs = 0 }: Wait, nowMs: number): void {
+function open(loop: Loop, { generation, atMs }: Extract<Wait, { readonly atMs: number }>, nowMs: number): void {
   loop.isOpen = true
   loop.isWanted = true
   loop.generation = generation

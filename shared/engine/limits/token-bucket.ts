@@ -58,8 +58,8 @@ class Bucket implements TokenBucket {
 
   #fill(nowMs: number): number {
     // A clock that was put back fills it from there on.
-    const passedMs = this.#atMs === -Infinity ? 0 : nowMs - this.#atMs
-    if (passedMs > 0) this.#level = Math.min(this.#burst, this.#level + passedMs * this.#perMs)
+    const passedMs = Math.max(0, nowMs - this.#atMs)
+    this.#level = Math.min(this.#burst, this.#level + passedMs * this.#perMs)
     this.#atMs = nowMs
     return this.#level
   }

@@ -14,8 +14,8 @@ import type { Kind } from '../../reconciler/kind.ts'
 export function asRead(kind: Kind<unknown, unknown>, object: ApiObject, served?: ServedKind): ApiObject {
   const whole = schemaOf(kind, served)
   const schema = whole?.properties?.['spec']
-  if (schema === undefined || !isObject(object['spec'])) return object
-  if (whole !== undefined && findSettledParts(whole, object)['spec'] !== undefined) return object
+  if (whole === undefined || schema === undefined || !isObject(object['spec'])) return object
+  if (findSettledParts(whole, object)['spec'] !== undefined) return object
   const spec = applyDefaults(schema, object['spec'])
   return spec === object['spec'] ? object : { ...object, spec }
 }

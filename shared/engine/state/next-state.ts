@@ -20,7 +20,7 @@ export function nextState(live: StoredObject, verdict: Verdict, facts: RunFacts)
 }
 
 function isOverruled({ object, engine }: StoredObject, { generation }: RunFacts): boolean {
-  return observedGenerationOf(object) > generation || (engine.wait?.generation ?? 0) > generation
+  return Math.max(observedGenerationOf(object), engine.wait?.generation ?? -Infinity) > generation
 }
 
 function nextEngine(live: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {

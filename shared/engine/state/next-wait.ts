@@ -51,7 +51,7 @@ function backoff(before: EngineState, verdict: Extract<Verdict, { kind: 'failed'
   const { generation, nowMs } = facts
   const earlyMs = earlyUntilMs(before, facts)
   const attempt = attemptsOf(before, generation) + (earlyMs === undefined ? 1 : 0)
-  const backedOffMs = nowMs + Math.max(backoffMs(attempt, facts.chance), facts.retryDelayMs ?? 0)
+  const backedOffMs = nowMs + Math.max(backoffMs(attempt, facts.chance), facts.retryDelayMs ?? -Infinity)
   const atMs = Math.min(earlyMs ?? backedOffMs, retryWithinMs(verdict, nowMs))
   return {
     kind: 'Backoff',
@@ -91,8 +91,8 @@ function noLaterThanResync(
 }
 
 /** In a hot loop the next run is a probe, whatever this one asked for. */
-function noSoonerThanProbe(wait: Wait | undefined, { probeAtMs = 0, generation }: RunFacts): Wait | undefined {
-  if (probeAtMs <= (wait?.atMs ?? 0)) return wait
+function noSoonerThanProbe(wait: Wait | undefined, { probeAtMs = -Infinity, generation }: RunFacts): Wait | undefined {
+  if (probeAtMs <= (wait?.atMs ?? -Infinity)) return wait
   const failure = wait && failureOf({ wait })
   return { kind: 'HotLoop', generation, atMs: probeAtMs, ...(failure && { failure }) }
 }

@@ -13,12 +13,9 @@ export const notEnded = {
   message: 'no run ended: the worker crashed, ran out of time or memory, or could not reach the store',
 } as const
 
-/** The count of failures whose backoff is the longest. */
-const slowAttempt = 11
-
-/** About a quarter of an hour. */
+/** As after very many failures: about a quarter of an hour. */
 export function slowBackoffMs(chance: number): number {
-  return backoffMs(slowAttempt, chance)
+  return backoffMs(Infinity, chance)
 }
 
 /**
@@ -42,7 +39,7 @@ export function toStalledState(live: StoredObject, facts: Omit<TurnFacts, 'gener
 function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
   const { wait } = engine
   if (failureOf(engine)?.error !== notEnded.message) return false
-  return wait?.generation === object.metadata.generation && (wait.atMs ?? 0) > nowMs
+  return wait?.generation === object.metadata.generation && (wait.atMs ?? -Infinity) > nowMs
 }
 
 function toStalledStatus(object: ApiObject, nowMs: number): JsonObject {

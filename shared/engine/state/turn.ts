@@ -45,7 +45,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
   return {
     key: kept.wakeUp.key,
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
-    receiveCount: deliveries.reduce((most, { receiveCount }) => Math.max(most, receiveCount), 0),
+    receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
     handle: kept.handle,
     isNearReceiveLimit: kept.receiveCount >= (queue.receivesMax ?? Infinity),
     // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message

@@ -50,21 +50,27 @@ describe('POST', () => {
     })
   })
 
-  it.each(['example.com/v1beta1', 'example.com/v2'])('refuses a body of another version than the path: %s', async (other) => {
-    await harness.send(`POST ${widgets}`, { body: widget('there') })
-    const body = { ...widget('w1'), apiVersion: other }
-    const why = `the API version in the data (${other}) does not match the expected API version (example.com/v1)`
-    const path = `${widgets}/there`
-    for (const sent of [
-      await harness.send(`POST ${widgets}`, { body }),
-      await harness.send(`PUT ${path}`, { body: { ...body, metadata: { name: 'there' } } }),
-      await harness.send(`PATCH ${path}`, { body: { apiVersion: other }, type: merge }),
-      await harness.send(`PATCH ${path}?fieldManager=m`, { body: { ...body, metadata: { name: 'there' } }, type: apply }),
-    ])
-      expect([sent.status, sent.body.message]).toEqual([400, why])
-    const beta = path.replace('/v1/', '/v1beta1/')
-    expect((await harness.send(`PATCH ${beta}`, { body: { spec: { color: 'blue' } }, type: merge })).status).toBe(200)
-  })
+  it.each(['example.com/v1beta1', 'example.com/v2'])(
+    'refuses a body of another version than the path: %s',
+    async (other) => {
+      await harness.send(`POST ${widgets}`, { body: widget('there') })
+      const body = { ...widget('w1'), apiVersion: other }
+      const why = `the API version in the data (${other}) does not match the expected API version (example.com/v1)`
+      const path = `${widgets}/there`
+      for (const sent of [
+        await harness.send(`POST ${widgets}`, { body }),
+        await harness.send(`PUT ${path}`, { body: { ...body, metadata: { name: 'there' } } }),
+        await harness.send(`PATCH ${path}`, { body: { apiVersion: other }, type: merge }),
+        await harness.send(`PATCH ${path}?fieldManager=m`, {
+          body: { ...body, metadata: { name: 'there' } },
+          type: apply,
+        }),
+      ])
+        expect([sent.status, sent.body.message]).toEqual([400, why])
+      const beta = path.replace('/v1/', '/v1beta1/')
+      expect((await harness.send(`PATCH ${beta}`, { body: { spec: { color: 'blue' } }, type: merge })).status).toBe(200)
+    },
+  )
 
   it('makes a name of generateName', async () => {
     const { body } = await harness.send(`POST ${widgets}`, { body: { metadata: { generateName: 'w-' } } })

@@ -18,6 +18,13 @@ it('allows the burst, and then waits for as long as a key takes', async () => {
   expect(allowed).toBe(1)
 })
 
+it('spends as many as were taken', async () => {
+  const pace = createPace(limit, createVirtualClock(0))
+  const { signal } = new AbortController()
+  pace.spend(2)
+  expect(await pace.awaitAllowance(signal)).toBe(1)
+})
+
 it('allows nothing to who gives up, and waits no longer', async () => {
   const clock = createVirtualClock(0)
   const pace = createPace(limit, clock)

@@ -45,6 +45,40 @@ it('the turns of a batch share a request, whoever leaves is not waited for, and 
   expect(asked).toEqual([2])
 })
 
+it('a turn whose object has a place already is not waited for', async () => {
+  const { pace, asked } = paceWith()
+  const [first, second] = [pace.enter(), pace.enter()]
+  const place = second.runAtMs(stored())
+  expect(await first.runAtMs(stored(startMs + 5_000))).toBe(startMs + 5_000)
+  expect(await place).toBe(startMs + 1_000)
+  expect(asked).toEqual([1])
+})
+
+it('a turn that leaves once it has asked, or leaves twice, decides for no other', async () => {
+  const { pace, asked } = paceWith()
+  const [first, second, third] = [pace.enter(), pace.enter(), pace.enter()]
+  const places = [first.runAtMs(stored())]
+  first.leave()
+  second.leave()
+  second.leave()
+  await Promise.resolve()
+  expect(asked).toEqual([])
+  places.push(third.runAtMs(stored()))
+  await Promise.all(places)
+  expect(asked).toEqual([2])
+})
+
+it('a turn that asks again waits for those that have entered meanwhile', async () => {
+  const { pace, asked, clock } = paceWith()
+  const first = pace.enter()
+  await first.runAtMs(stored())
+  await clock.advance(60_000)
+  const second = pace.enter()
+  const places = [first.runAtMs(stored()), second.runAtMs(stored())]
+  await Promise.all(places)
+  expect(asked).toEqual([1, 2])
+})
+
 it('a place is asked for once a turn, and one that the object holds is good for ten seconds', async () => {
   const { pace, asked, clock } = paceWith()
   const turn = pace.enter()

@@ -18,6 +18,7 @@ interface Row {
   readonly isUnknownKind?: true
   readonly onRemoved?: 'reconcile'
   readonly faults?: string
+  readonly nowMs?: number
   readonly deletionPolicy?: 'Delete' | 'Retain'
   readonly admission: Admission
 }
@@ -48,6 +49,7 @@ const rows: readonly Row[] = [
 
   { what: 'a change', admission: run },
   { what: 'a change during a wait', engine: requeue(nowMs + 30_000), admission: run },
+  { what: 'a change, on a clock that has just begun', nowMs: 0, admission: run },
   { what: 'a resync', wakeUps: [resync], admission: run },
   {
     what: 'a debounced change',
@@ -82,6 +84,12 @@ const rows: readonly Row[] = [
     engine: requeue(nowMs + 60_000),
     wakeUps: [timer],
     admission: { kind: 'hide', untilMs: nowMs + 60_000 },
+  },
+  {
+    what: 'a timer that came a moment early',
+    engine: requeue(nowMs + 1),
+    wakeUps: [timer],
+    admission: { kind: 'hide', untilMs: nowMs + 1 },
   },
   {
     what: 'a timer that came far too early',
@@ -214,7 +222,7 @@ describe('admit', () => {
       kind: row.isUnknownKind === true ? undefined : ({ hasStatus: true } as ServedKind),
       stored,
       turn: { wakeUps: (row.wakeUps ?? [change]) as readonly WakeUp[], receiveCount: row.receiveCount ?? 1 },
-      nowMs,
+      nowMs: row.nowMs ?? nowMs,
     })
     expect(admission).toEqual(row.admission)
   })

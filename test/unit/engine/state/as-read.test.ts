@@ -62,6 +62,42 @@ const rows: readonly {
   },
 ]
 
+describe('asRead', () => {
+  const full = { heading: 'a', size: 2 }
+  it.each([
+    { what: 'an object that has all defaults', kind: page, content: { spec: full } },
+    { what: 'an object without a spec', kind: relaxed, content: {} },
+    { what: 'an object of a kind without a schema here', kind: ConfigMap, content: { spec: { a: 1 } } },
+  ])('$what stays the same object', ({ kind, content }) => {
+    const object = objectOf(content)
+    expect(asRead(kind, object)).toBe(object)
+  })
+
+  it('an object of a kind whose schema says nothing of a spec stays the same', () => {
+    const { definition: _, ...plain } = page
+    const object = objectOf({ spec: {} })
+    const served = { builtIn: false, schema: { type: 'object', properties: {} } } as unknown as ServedKind
+    expect(asRead(plain, object, served)).toBe(object)
+  })
+
+  it('gives the rest of an object as it was, and changes nothing in place', () => {
+    const object = objectOf({ spec: { heading: 'a' }, status: { phase: 'Old' } })
+    expect(asRead(page, object)).toEqual({ ...object, spec: { heading: 'a', size: 1 } })
+    expect(object['spec']).toEqual({ heading: 'a' })
+  })
+
+  it('goes by the version that the reconciler was written for, or else by the only one there is', () => {
+    const older = kindWith(z.object({ size: z.number().int().default(7) }))
+    const [newest] = page.definition?.spec.versions ?? []
+    const [other] = older.definition?.spec.versions ?? []
+    if (!page.definition || !newest || !other) throw new Error('no definition')
+    const versions = [{ ...other, name: 'v0' }, newest]
+    const definition = { ...page.definition, spec: { ...page.definition.spec, versions } }
+    const sizeBy = (version: string) => asRead({ ...page, definition, version }, objectOf({ spec: {} }))['spec']
+    expect(['v0', 'v1', 'v9'].map(sizeBy)).toEqual([{ size: 7 }, { size: 1 }, { size: 7 }])
+  })
+})
+
 describe('findSpecFaults', () => {
   it.each(rows)('$what: $faults', ({ kind = page, content, faults }) => {
     const found = findSpecFaults(kind, objectOf(content))

@@ -5,7 +5,7 @@ import { nextState } from '../../../../shared/engine/state/next-state.ts'
 import { toPausedState } from '../../../../shared/engine/state/paused-state.ts'
 import { toPostponedState } from '../../../../shared/engine/state/postponed-state.ts'
 import type { RunFacts } from '../../../../shared/engine/state/run-facts.ts'
-import { toStalledState } from '../../../../shared/engine/state/stalled-state.ts'
+import { notEnded, toStalledState } from '../../../../shared/engine/state/stalled-state.ts'
 import { toBegunState } from '../../../../shared/engine/state/begun-state.ts'
 import { isRepeatedError } from '../../../../shared/engine/state/repeated-errors.ts'
 import {
@@ -133,6 +133,14 @@ describe('nextState', () => {
   it('keeps the note of a deletion as long as the object', () => {
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' }
     expect(nextState(objectWith({ metadata, engine: { change } }), { kind: 'done' }, facts).engine.change).toBe(change)
+  })
+
+  it('keeps when things outside were last as declared, until a run that knows says otherwise', () => {
+    const live = objectWith({ engine: { memory: { syncedAtMs: 3 } } })
+    const syncedBy = (verdict: Verdict) => nextState(live, verdict, facts).engine.memory?.syncedAtMs
+    expect([{ kind: 'done' }, { kind: 'done', syncedAtMs: 4 }, failed].map((one) => syncedBy(one as Verdict))).toEqual([
+      3, 4, 3,
+    ])
   })
 
   it('writes no status where the kind keeps none', () => {
@@ -287,8 +295,41 @@ describe('states without a run', () => {
     const once = toStalledState(objectWith(), facts)
     expect(once.engine.wait).toMatchObject({ kind: 'Backoff', failure: { attempt: 1 } })
     expect(toStalledState(once, facts)).toBe(once)
-    const later = { ...facts, nowMs: (once.engine.wait?.atMs ?? 0) + 1 }
+    const later = { ...facts, nowMs: once.engine.wait?.atMs ?? 0 }
     expect(toStalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
+  })
+
+  it('an object that failed otherwise is stalled, though that wait runs', () => {
+    const failure = { attempt: 2, error: 'no route' }
+    const live = objectWith({ engine: { wait: { kind: 'Backoff', generation: 2, atMs: nowMs + 9, failure } } })
+    expect(toStalledState(live, facts).engine.wait).toEqual({
+      kind: 'Backoff',
+      generation: 2,
+      atMs: nowMs + 500_000,
+      failure: { attempt: 3, error: notEnded.message },
+    })
+  })
+
+  const hotLoop = { status: 'True', reason: 'StatusFlaps', message: 'm' } as const
+  it.each([
+    { what: 'paused', annotations: { 'setpoint.dev/paused': 'true' }, to: toPausedState, shows: 'Paused' },
+    { what: 'stalled', to: toStalledState, shows: 'Stalled' },
+    {
+      what: 'put off in a hot loop',
+      to: (live: StoredObject, at: RunFacts) => toPostponedState(live, { kind: 'HotLoop', untilMs: 9, hotLoop }, at),
+      shows: 'HotLoop',
+    },
+  ])('an object that is $what says so beside its status, unless its kind keeps none', (row) => {
+    const live = objectWith({ metadata: { annotations: row.annotations }, status: { a: 1 } })
+    const next = row.to(live, facts)
+    expect(conditionOf(next.object, row.shows)?.status).toBe('True')
+    expect(next.object.status?.['a']).toBe(1)
+    expect(row.to(live, { ...facts, showsStatus: false }).object).toBe(live.object)
+  })
+
+  it('a run that is put off by a rate limit says nothing', () => {
+    const live = objectWith()
+    expect(toPostponedState(live, { kind: 'RateLimited', untilMs: 9 }, facts).object).toBe(live.object)
   })
 
   it('an object whose runs do not end says Paused as long as it is', () => {

@@ -169,6 +169,12 @@ const rows: readonly Row[] = [
     wait: backoff(nowMs + 500_000, failure(41)),
   },
   {
+    what: 'again just when its period is over',
+    annotations: ownPeriod,
+    verdict: { kind: 'again', afterMs: passMs - nowMs },
+    wait: timed('Requeue', passMs),
+  },
+  {
     what: 'again sooner than its period',
     annotations: ownPeriod,
     verdict: { kind: 'again', afterMs: 1 },
@@ -186,6 +192,12 @@ const rows: readonly Row[] = [
     facts: { probeAtMs: nowMs + 30_000 },
     verdict: failed,
     wait: { kind: 'HotLoop', generation: 2, atMs: nowMs + 30_000, failure: failure(1) },
+  },
+  {
+    what: 'a hot loop of an object that would rest',
+    facts: { probeAtMs: nowMs + 30_000 },
+    verdict: done,
+    wait: { kind: 'HotLoop', generation: 2, atMs: nowMs + 30_000 },
   },
   {
     what: 'a hot loop shortens no wait',

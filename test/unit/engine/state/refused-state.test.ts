@@ -43,7 +43,7 @@ describe('toRefusedState', () => {
   it('costs no write while its wait runs, and moves its timer when that is over', () => {
     const later = { ...facts, nowMs: nowMs + 1_000, chance: 0.5 }
     expect(writeOf(next, toRefusedState(next, message, later))).toEqual({ kind: 'none' })
-    const over = { ...facts, nowMs: nowMs + 500_001 }
+    const over = { ...facts, nowMs: nowMs + 500_000 }
     expect(writeOf(next, toRefusedState(next, message, over))).toEqual({ kind: 'replace', touched: ['engine'] })
   })
 
@@ -66,7 +66,12 @@ describe('toRefusedState', () => {
   })
 
   it('has no say over a newer generation that was run meanwhile', () => {
-    const live = objectWith({ wait: { kind: 'Requeue', generation: 3, atMs: nowMs } }, { generation: 3 })
-    expect(toRefusedState(live, message, facts)).toBe(live)
+    for (const wait of [
+      { kind: 'Requeue', generation: 3, atMs: nowMs },
+      { kind: 'Stopped', generation: 3, failure: { attempt: 0, error: 'taken' } },
+    ] as const) {
+      const live = objectWith({ wait }, { generation: 3 })
+      expect(toRefusedState(live, message, facts)).toBe(live)
+    }
   })
 })

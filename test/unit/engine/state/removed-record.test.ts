@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { toReleasedState } from '../../../../shared/engine/state/begun-state.ts'
 import {
+  isMarked,
   recordFinalizer,
+  recordKey,
+  recordKind,
   withHold,
   withoutMarks,
+  withoutRemoved,
   withRemoved,
   type RemovedRecord,
 } from '../../../../shared/engine/state/removed-record.ts'
@@ -95,6 +99,56 @@ describe('the record of removed objects', () => {
     const begun = withHold({ ...record, object: { ...record.object, metadata } })
     const ended = toReleasedState(withoutMarks(begun, begun.object), recordFinalizer)
     expect(ended.object.metadata.finalizers).toBeUndefined()
+  })
+
+  it('is run by its own timer after a minute, whatever becomes of its wake-up', () => {
+    const one = withRemoved(undefined, goneObject('x'), 1_000)
+    expect(one.engine).toEqual({ wakeAtMs: 61_000 })
+    expect(withRemoved(one, goneObject('y'), 5_000).engine).toEqual({ wakeAtMs: 61_000 })
+    expect(withRemoved({ ...one, engine: {} }, goneObject('y'), 5_000).engine).toEqual({ wakeAtMs: 65_000 })
+  })
+
+  it('is an object that is being deleted, under the name that the removed one had', () => {
+    const { object } = withRemoved(undefined, goneObject('x'), 1_000)
+    const at = '1970-01-01T00:00:01Z'
+    expect(object).toMatchObject({
+      apiVersion: 'removed.a/v1',
+      kind: 'K',
+      metadata: { name: 'n', namespace: 'default', uid: 'x', generation: 1, deletionTimestamp: at },
+    })
+    const { namespace: _, ...metadata } = goneObject('x').metadata
+    const clustered = withRemoved(undefined, { ...goneObject('x'), metadata }, 1_000)
+    expect('namespace' in clustered.object.metadata).toBe(false)
+  })
+
+  it('is of a kind that nobody serves, of the core group, too', () => {
+    const name = { kind: 'Pod', name: 'n', namespace: 'default' }
+    expect(recordKey({ ...name, group: '' })).toEqual({ ...name, group: 'removed.core' })
+    expect(recordKey({ ...name, group: 'a.dev' })).toEqual({ ...name, group: 'removed.a.dev' })
+    for (const namespaced of [true, false])
+      expect(recordKind({ group: 'a.dev', kind: 'Page', namespaced })).toMatchObject({
+        group: 'removed.a.dev',
+        plural: 'page',
+        namespaced,
+        hasStatus: false,
+        schema: { 'x-kubernetes-preserve-unknown-fields': true },
+      })
+  })
+
+  it('lets go of an object that was seen off, unless it is another record by now', () => {
+    const [x, y] = [goneObject('x'), goneObject('y')]
+    const both = withRemoved(withRemoved(undefined, x, 1_000), y, 2_000)
+    const left = withoutRemoved(both, both.object, x)
+    expect((left.object as RemovedRecord).removed).toEqual([y])
+    expect(left.object.metadata).toBe(both.object.metadata)
+    expect(withoutRemoved(left, both.object, x)).toBe(left)
+    expect(withoutRemoved(both, goneObject('other'), x)).toBe(both)
+  })
+
+  it('tells that objects came after the first', () => {
+    const one = withRemoved(undefined, goneObject('x'), 1_000)
+    expect([one, withRemoved(one, goneObject('y'), 2_000)].map(({ object }) => isMarked(object))).toEqual([false, true])
+    expect(isMarked(goneObject('x'))).toBe(false)
   })
 
   it('is of another generation with each object, and the same if it is told twice', () => {
