@@ -51,6 +51,35 @@ function writeRequired(scratch: string): Readonly<Record<string, string>> {
   return Object.fromEntries(files)
 }
 
+/**
+ * Of RE2 only `RE2JS.compile` is used, when a pattern is first asked for, and most starts of a function ask for none.
+ * It is a fifth of the bundle of `reconcile`, and so it has a file of its own, which is read then. Since patterns are
+ * compiled within a validation, which does not wait, it comes by a `require`.
+ */
+const lateRe2 = 're2js.cjs'
+
+function writeCallOfRe2(scratch: string): string {
+  const file = join(scratch, callOfRe2)
+  const compile = `(...args) => require('./${lateRe2}').RE2JS.compile(...args)`
+  writeFileSync(file, `export const RE2JS = { compile: ${compile} }\n`)
+  return file
+}
+
+const callOfRe2 = 'call-of-re2.mjs'
+
+/** Beside a bundle that calls it. Gives the files that are in it. */
+function writeRe2(directory: string): readonly string[] {
+  const { metafile } = buildSync({
+    ...bundleOptions,
+    format: 'cjs',
+    banner: {},
+    metafile: true,
+    stdin: { contents: `export { RE2JS } from 're2js'`, resolveDir: import.meta.dirname },
+    outfile: join(directory, lateRe2),
+  })
+  return Object.keys(metafile.inputs)
+}
+
 /** Modules that most functions do without. */
 export interface BundleParts {
   readonly tracing?: string | undefined
@@ -85,7 +114,9 @@ export function writeBundle(
       outdir: directory,
       outExtension: { '.js': '.mjs' },
       chunkNames: 'part-[hash]',
+      external: [...bundleOptions.external, `./${lateRe2}`],
       alias: {
+        re2js: writeCallOfRe2(scratch),
         '#reconcilers': module,
         '#tracing': tracing ?? none,
         '#vault': vault ?? none,
@@ -93,7 +124,9 @@ export function writeBundle(
       },
     })
     for (const [name, text] of namePartsInOrder(outputFiles)) writeFileSync(join(directory, name), text)
-    writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices(Object.keys(metafile.inputs)))
+    const inputs = Object.keys(metafile.inputs)
+    const late = inputs.some((input) => input.endsWith(callOfRe2)) ? writeRe2(directory) : []
+    writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices([...inputs, ...late]))
   } finally {
     rmSync(scratch, { recursive: true })
   }

@@ -46,6 +46,22 @@ it('a bundle works out a definition when it is asked for: the synthesis has chec
   expect(stderr).toMatch(refusal)
 })
 
+it('a bundle reads the engine of patterns when the first pattern is compiled', () => {
+  using directory = temporaryDirectory('late-patterns')
+  const file = join(functions, '../shared/model/schema/pattern.ts')
+  writeBundle(file, 'export const reconcilers = []\n', directory.path)
+  const script = `
+    import { createRequire } from 'node:module'
+    import { compilePattern } from ${JSON.stringify(join(directory.path, 'index.mjs'))}
+    const loaded = () => Object.keys(createRequire(import.meta.url).cache).length
+    const before = loaded()
+    const { matches } = compilePattern('^a(b|c)+$')
+    console.log(JSON.stringify([before, matches('abcb'), matches('ad'), loaded()]))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(JSON.parse(stdout)).toEqual([0, true, false, 1])
+  expect(readFileSync(join(directory.path, 'THIRD-PARTY-NOTICES.txt'), 'utf8')).toMatch(/^re2js .*\(MIT\)$/m)
+})
+
 it('a bundle is the same each time, wherever it is made', () => {
   using first = temporaryDirectory('bundle')
   using second = temporaryDirectory('bundle-of-a-longer-name')
