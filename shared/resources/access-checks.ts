@@ -1,11 +1,11 @@
-import { aggregationOf, selectorOperators } from '../model/access/aggregation.ts'
-import { objectsOf, rulesOf, textsOf, type PolicyRule } from '../model/access/rules.ts'
+import { aggregationOf } from '../model/access/aggregation.ts'
+import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import { isQualifiedName } from '../model/qualified-name.ts'
 import { fieldRequired, invalid, notSupported, type FieldError } from '../model/schema/field-error.ts'
 import { accessGroup } from './access-kinds.ts'
 import { checkPathSegment, isSubdomain } from './metadata.ts'
+import { checkLabelSelector } from './selector-checks.ts'
 
 /** What must hold for roles and bindings, in the words of Kubernetes' `pkg/apis/rbac/validation`. */
 
@@ -45,34 +45,7 @@ function checkAggregation(role: ApiObject): readonly FieldError[] {
   const path = 'aggregationRule.clusterRoleSelectors'
   if (selectors.length === 0)
     return [fieldRequired(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
-  return selectors.flatMap((selector, i) => [
-    ...Object.keys(isObject(selector['matchLabels']) ? selector['matchLabels'] : {}).flatMap((key) =>
-      checkLabelKey(key, `${path}[${i}].matchLabels`),
-    ),
-    ...objectsOf(selector['matchExpressions']).flatMap((requirement, at) =>
-      checkRequirement(requirement, `${path}[${i}].matchExpressions[${at}]`),
-    ),
-  ])
-}
-
-function checkRequirement({ key, operator, values }: JsonObject, path: string): readonly FieldError[] {
-  const count = textsOf(values).length
-  const keyErrors = checkLabelKey(typeof key === 'string' ? key : '', `${path}.key`)
-  if (operator === 'In' || operator === 'NotIn') {
-    const why = "must be specified when `operator` is 'In' or 'NotIn'"
-    return count > 0 ? keyErrors : [fieldRequired(`${path}.values`, why), ...keyErrors]
-  }
-  if (!selectorOperators.some((one) => one === operator))
-    return [invalid(`${path}.operator`, operator ?? '', 'not a valid selector operator'), ...keyErrors]
-  if (count === 0) return keyErrors
-  const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-  return [invalid(`${path}.values`, values, why), ...keyErrors]
-}
-
-function checkLabelKey(key: string, field: string): readonly FieldError[] {
-  return isQualifiedName(key.toLowerCase())
-    ? []
-    : [invalid(field, key, 'must be a qualified name such as example.com/key')]
+  return selectors.flatMap((selector, i) => checkLabelSelector(selector, `${path}[${i}]`))
 }
 
 export function checkBinding(binding: ApiObject, live: ApiObject | undefined): readonly FieldError[] {

@@ -1,3 +1,4 @@
+import { objectsOf } from '../model/access/rules.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
@@ -12,6 +13,7 @@ import {
 } from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
+import { checkMatching } from './matching-checks.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
 
 /** Admission policies, and the bindings that make them count. */
@@ -198,7 +200,21 @@ export function checkPolicy({ spec }: ApiObject): readonly FieldError[] {
   if (isEmpty(validations) && isEmpty(auditAnnotations))
     return [fieldRequired('spec.validations', 'validations or auditAnnotations must contain at least one item')]
   const length = checkLength(spec)
-  return length.length > 0 ? length : compilePolicy(spec).errors
+  return [...checkBase(spec), ...(length.length > 0 ? length : compilePolicy(spec).errors)]
+}
+
+/** What policies of both kinds say of requests, and the names of what they work out. */
+function checkBase(spec: JsonObject): readonly FieldError[] {
+  const { matchConditions = [], matchConstraints, variables } = spec
+  return [
+    ...checkMatching(matchConstraints, 'spec.matchConstraints'),
+    ...checkMatching({ matchConditions }, 'spec'),
+    ...objectsOf(variables).flatMap(({ name }, i) =>
+      /^[_a-zA-Z]\w*$/.test(String(name))
+        ? []
+        : [invalid(child(entry('spec.variables', i), 'name'), name, 'name is not a valid CEL identifier')],
+    ),
+  ]
 }
 
 export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] {
@@ -208,6 +224,7 @@ export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] 
   const length = checkLength(spec)
   return [
     ...(sent.length === 0 ? [fieldRequired('spec.mutations', 'mutations must contain at least one item')] : []),
+    ...checkBase(spec),
     ...checkOperations(matchConstraints, 'spec.matchConstraints'),
     ...sent.flatMap((mutation, i) => checkMutation(mutation, entry('spec.mutations', i))),
     ...(length.length > 0 ? length : compileMutations(spec).errors),
@@ -218,6 +235,7 @@ export function checkMutatingBinding({ spec }: ApiObject): readonly FieldError[]
   if (!isObject(spec)) return []
   return [
     ...checkOperations(spec['matchResources'], 'spec.matchResources'),
+    ...checkMatching(spec['matchResources'], 'spec.matchResources'),
     ...(isObject(spec['paramRef']) ? checkParamRef(spec['paramRef']) : []),
   ]
 }
@@ -260,7 +278,7 @@ function checkMutation(mutation: JsonObject, field: string): readonly FieldError
 
 export function checkPolicyBinding({ spec }: ApiObject): readonly FieldError[] {
   if (!isObject(spec)) return []
-  const { validationActions, paramRef } = spec
+  const { validationActions, paramRef, matchResources: match } = spec
   const actions = Array.isArray(validationActions) ? validationActions : []
   return [
     ...(actions.length === 0 ? [fieldRequired('spec.validationActions')] : []),
@@ -273,6 +291,7 @@ export function checkPolicyBinding({ spec }: ApiObject): readonly FieldError[] {
           ),
         ]
       : []),
+    ...checkMatching(match, 'spec.matchResources'),
     ...(isObject(paramRef) ? checkParamRef(paramRef) : []),
   ]
 }
@@ -284,9 +303,11 @@ function checkAction(action: unknown, i: number): readonly FieldError[] {
     : [notSupported(entry('spec.validationActions', i), String(action), supported)]
 }
 
-function checkParamRef({ name, selector: chosen, parameterNotFoundAction }: JsonObject): readonly FieldError[] {
+function checkParamRef(ref: JsonObject): readonly FieldError[] {
+  const { name, selector: chosen, parameterNotFoundAction } = ref
   const field = 'spec.paramRef'
   return [
+    ...checkMatching(ref, field),
     ...(name === undefined && chosen === undefined
       ? [fieldRequired(`${field}.name`, 'one of name or selector must be specified')]
       : []),

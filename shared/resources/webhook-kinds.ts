@@ -6,6 +6,7 @@ import { compileConditions } from '../model/policy/compile-policy.ts'
 import { child, duplicate, entry, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
+import { checkMatching } from './matching-checks.ts'
 import { selectorSchema, namedExpressions, operationRules, policyGroup } from './policy-kinds.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
 
@@ -71,10 +72,8 @@ export function checkWebhooks({ webhooks }: ApiObject): readonly FieldError[] {
 
 const fullName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?){2,}$/
 
-function checkWebhook(
-  { name, timeoutSeconds, admissionReviewVersions, matchConditions, clientConfig: client }: JsonObject,
-  field: string,
-): readonly FieldError[] {
+function checkWebhook(sent: JsonObject, field: string): readonly FieldError[] {
+  const { name, timeoutSeconds, admissionReviewVersions, matchConditions, clientConfig: client } = sent
   const isTimely = typeof timeoutSeconds !== 'number' || (timeoutSeconds >= 1 && timeoutSeconds <= 30)
   return [
     ...(fullName.test(String(name))
@@ -85,6 +84,7 @@ function checkWebhook(
       : [
           invalid(child(field, 'timeoutSeconds'), timeoutSeconds, 'the timeout value must be between 1 and 30 seconds'),
         ]),
+    ...checkMatching(sent, field),
     ...checkReviewVersions(admissionReviewVersions, field, 'admissionReviewVersions'),
     ...checkWebhookClient(client, child(field, 'clientConfig')),
     ...compileConditions(

@@ -224,6 +224,27 @@ const faults: readonly { readonly what: string; readonly spec: object; readonly 
     spec: { validations: [{ expression: 'params == null' }] },
     says: "undeclared reference to 'params'",
   },
+  {
+    what: 'a variable of which no expression could speak',
+    spec: { variables: [{ name: 'a-b', expression: '1' }], validations: [{ expression: 'true' }] },
+    says: 'spec.variables[0].name: Invalid value: "a-b": name is not a valid CEL identifier',
+  },
+  {
+    what: 'a rule that would match nothing',
+    spec: {
+      matchConstraints: { resourceRules: [{ apiGroups: [], apiVersions: ['v1'], operations: ['*'], resources: ['a'] }] },
+      validations: [{ expression: 'true' }],
+    },
+    says: 'spec.matchConstraints.resourceRules[0].apiGroups: Required value',
+  },
+  {
+    what: 'a selector that could not be read',
+    spec: {
+      matchConstraints: { resourceRules: rules, objectSelector: { matchExpressions: [{ key: 'a', operator: 'in' }] } },
+      validations: [{ expression: 'true' }],
+    },
+    says: 'spec.matchConstraints.objectSelector.matchExpressions[0].operator: Invalid value: "in"',
+  },
   { what: 'no validations', spec: {}, says: 'validations or auditAnnotations must contain at least one item' },
 ]
 

@@ -350,6 +350,26 @@ const faults: readonly { readonly what: string; readonly hook: object; readonly 
     hook: { matchConditions: [{ name: 'a', expression: '1' }] },
     says: 'webhooks[0].matchConditions[0].expression: Invalid value: "1": compilation failed',
   },
+  {
+    what: 'a condition without a proper name',
+    hook: { matchConditions: [{ name: 'a b', expression: 'true' }] },
+    says: 'webhooks[0].matchConditions[0].name: Invalid value: "a b"',
+  },
+  {
+    what: 'a selector that could not be read',
+    hook: { namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'notin', values: ['b'] }] } },
+    says: 'webhooks[0].namespaceSelector.matchExpressions[0].operator: Invalid value: "notin": not a valid selector operator',
+  },
+  {
+    what: 'a rule that would match nothing',
+    hook: { rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] },
+    says: 'webhooks[0].rules[0].operations: Required value',
+  },
+  {
+    what: 'a rule with more than all',
+    hook: { rules: [{ apiGroups: ['*', 'a'], apiVersions: ['v1'], operations: ['*'], resources: ['*', 'pods'] }] },
+    says: "if '*' is present, must not specify other resources without subresources",
+  },
 ]
 
 it.each(faults)('a configuration with $what is refused', async ({ hook, says }) => {
