@@ -1,5 +1,6 @@
 import { DefinitionError } from '../model/errors.ts'
 import * as z from 'zod'
+import { checkRuleCosts } from '../model/cel/cost/check-costs.ts'
 import type { Conversion } from '../model/conversion.ts'
 import type { AdmissionHooks } from '../model/admission-hooks.ts'
 import { createConversion, type Convert } from '../model/create-conversion.ts'
@@ -154,7 +155,7 @@ function schemaOf(options: SchemaOptions): StructuralSchema {
     ...(options.rules === undefined ? {} : { 'x-kubernetes-validations': options.rules }),
     properties: { spec, status: withConditions(status) },
   }
-  const [error] = checkStructural(schema)
+  const [error] = [...checkStructural(schema), ...checkRuleCosts(schema, '')]
   if (error !== undefined) throw new DefinitionError(`${options.kind}: ${error.field}: ${error.message}`)
   return schema
 }

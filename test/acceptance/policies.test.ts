@@ -232,7 +232,9 @@ const faults: readonly { readonly what: string; readonly spec: object; readonly 
   {
     what: 'a rule that would match nothing',
     spec: {
-      matchConstraints: { resourceRules: [{ apiGroups: [], apiVersions: ['v1'], operations: ['*'], resources: ['a'] }] },
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [], apiVersions: ['v1'], operations: ['*'], resources: ['a'] }],
+      },
       validations: [{ expression: 'true' }],
     },
     says: 'spec.matchConstraints.resourceRules[0].apiGroups: Required value',

@@ -12,6 +12,12 @@ import { CelFailure, TypeValue, Uint, type Value } from './value.ts'
 
 /** Checks an expression, and makes it ready to run. Throws ExpressionError. */
 export function build(expression: Expression, scope: Scope): Built {
+  const built = buildPart(expression, scope)
+  scope.note?.(expression, built)
+  return built
+}
+
+function buildPart(expression: Expression, scope: Scope): Built {
   switch (expression.op) {
     case 'literal':
       return constant(literalType(expression.value), expression.value)
@@ -162,7 +168,7 @@ function buildEquality(called: string, args: readonly Built[], { bindings }: Sco
     const b = other.run(frame)
     return b instanceof CelFailure ? b : isSame(a, b, frame.meter) === wanted
   })
-  return { type: plain.bool, run }
+  return { type: plain.bool, run, called: { name: called, isMember: false, overloads: [] } }
 }
 
 const matchers: readonly string[] = ['matches', 'find', 'findAll']
@@ -175,7 +181,7 @@ function checkPattern(called: string, args: readonly Expression[], { checkPatter
   if (fault !== undefined) throw new ExpressionError(`invalid matches argument: ${fault}`, pattern.at)
 }
 
-interface Called {
+interface Call {
   readonly called: string
   readonly isMember: boolean
   readonly args: readonly Built[]
@@ -183,7 +189,7 @@ interface Called {
   readonly known: readonly Overload[]
 }
 
-function resolve({ called, isMember, args, at, known }: Called, { bindings }: Scope): Built {
+function resolve({ called, isMember, args, at, known }: Call, { bindings }: Scope): Built {
   const fitting: Overload[] = []
   const results: Type[] = []
   for (const overload of known) {
@@ -201,7 +207,8 @@ function resolve({ called, isMember, args, at, known }: Called, { bindings }: Sc
   const run = caller(fitting, args)
   const isConstant = readers.has(called) && args.every((arg) => arg.isConstant === true)
   if (isConstant) checkConstant(run, at)
-  return { type: isOne ? type : plain.dyn, run: metered(run), isConstant }
+  const asCalled = { name: called, isMember, overloads: fitting }
+  return { type: isOne ? type : plain.dyn, run: metered(run), isConstant, called: asCalled }
 }
 
 /** A look at the outside of types, which spares most overloads the whole one. */
@@ -229,7 +236,7 @@ function checkConstant(run: ProgramStep, at: number): void {
 
 const constantSteps = 100_000
 
-function noOverload({ called, isMember, args, at }: Omit<Called, 'known'>, bindings: Bindings): ExpressionError {
+function noOverload({ called, isMember, args, at }: Omit<Call, 'known'>, bindings: Bindings): ExpressionError {
   const [first, ...others] = args.map(({ type }) => showType(bindings.settle(type)))
   const types = isMember ? `${first}.(${others.join(', ')})` : `(${[first ?? '', ...others].join(', ')})`
   return new ExpressionError(`found no matching overload for '${called}' applied to '${types}'`, at)

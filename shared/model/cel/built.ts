@@ -10,6 +10,16 @@ export interface Built {
   readonly run: ProgramStep
   /** It is the same in every run. */
   readonly isConstant?: boolean
+  /** Of a call: what it calls, as far as the types of its arguments say. */
+  readonly called?: Called
+}
+
+export interface Called {
+  /** With what stands before the dot, if that is no value: `sets.contains`. */
+  readonly name: string
+  /** On a value: `value.name(…)`. */
+  readonly isMember: boolean
+  readonly overloads: readonly Overload[]
 }
 
 export type ProgramStep = (frame: Frame) => Result
@@ -30,6 +40,8 @@ export interface Scope {
   readonly allowsMixed?: boolean
   /** The types of objects that the expression may make. */
   readonly constructs?: Constructs
+  /** Told of each part once it is checked. */
+  readonly note?: (expression: Expression, built: Built) => void
   /** What is wrong with a text as a pattern. */
   checkPattern(source: string): string | undefined
 }

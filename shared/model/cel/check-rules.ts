@@ -46,8 +46,14 @@ function checkOwn(schema: StructuralSchema, { path, isResource, hasOld }: Place)
       return invalid(child(entry(field, i), name), sent[i]?.[name] ?? '', `${what}: ${fault}`)
     }),
     ...rules.flatMap(({ rule, usesOld }) => {
+      const { optionalOldSelf } = rule
+      const place = entry(field, sent.indexOf(rule))
+      if (!usesOld && optionalOldSelf !== undefined) {
+        const unused = 'may not be set if oldSelf is not used in rule'
+        return [invalid(child(place, 'optionalOldSelf'), optionalOldSelf, unused)]
+      }
       if (!usesOld || hasOld) return []
-      const at = child(entry(field, sent.indexOf(rule)), 'rule')
+      const at = child(place, 'rule')
       const detail = 'oldSelf cannot be used on the uncorrelatable portion of the schema'
       return [invalid(at, rule.rule, detail)]
     }),

@@ -1,6 +1,6 @@
 import { build } from './build.ts'
-import type { Constructs, Frame, Scope } from './built.ts'
-import { describeError, ExpressionError } from './expression.ts'
+import type { Built, Constructs, Frame, Scope } from './built.ts'
+import { describeError, ExpressionError, type Expression } from './expression.ts'
 import { authorizers } from './functions/authorizer.ts'
 import { calendar } from './functions/calendar.ts'
 import { conversions } from './functions/conversions.ts'
@@ -37,6 +37,32 @@ const functionsOfChanges: ReadonlyMap<string, readonly Overload[]> = Map.groupBy
   ({ name }) => name,
 )
 
+/**
+ * The parts of a text that compiles as a rule, with what is known of each; undefined for one that does not. Types are
+ * whole.
+ */
+export function checkParts(
+  text: string,
+  variables: Readonly<Record<string, Type>>,
+): { readonly expression: Expression; readonly parts: ReadonlyMap<Expression, Built> } | undefined {
+  const bindings = new Bindings()
+  const parts = new Map<Expression, Built>()
+  const note = (part: Expression, built: Built): void => void parts.set(part, built)
+  try {
+    const expression = parseExpression(text)
+    build(expression, { variables: placesOf(variables), bindings, functions, checkPattern, note })
+    const settled = [...parts].map(([part, built]) => [part, { ...built, type: bindings.settle(built.type) }] as const)
+    return { expression, parts: new Map(settled) }
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined
+    throw error
+  }
+}
+
+function placesOf(variables: Readonly<Record<string, Type>>): Scope['variables'] {
+  return new Map(Object.entries(variables).map(([name, type], slot) => [name, { type, slot }]))
+}
+
 /** An expression of a policy: it comes to exactly one of these types, or to any if there are none. */
 export interface PolicyGoal {
   readonly gives: readonly Type[]
@@ -54,9 +80,8 @@ export function compileExpression(
   goal: readonly Type['kind'][] | PolicyGoal,
 ): Program | { readonly fault: string } {
   try {
-    const places = Object.entries(variables).map(([name, type], slot) => [name, { type, slot }] as const)
     const bindings = new Bindings()
-    const scope = { variables: new Map(places), bindings, checkPattern, ...languageOf(goal) }
+    const scope = { variables: placesOf(variables), bindings, checkPattern, ...languageOf(goal) }
     const { type, run } = build(parseExpression(text), scope)
     const settled = bindings.settle(type)
     const fault = findTypeFault(settled, goal)

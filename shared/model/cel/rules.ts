@@ -45,10 +45,9 @@ function compileRules(schema: StructuralSchema, rules: readonly ValidationRule[]
   for (const [i, rule] of rules.entries()) {
     const oldSelf = rule.optionalOldSelf === true ? optionalOf(self) : self
     const program = compileExpression(rule.rule, { self, oldSelf }, ['bool'])
+    const { messageExpression = '' } = rule
     const message =
-      rule.messageExpression === undefined
-        ? undefined
-        : compileExpression(rule.messageExpression, { self, oldSelf }, ['string'])
+      messageExpression === '' ? undefined : compileExpression(messageExpression, { self, oldSelf }, ['string'])
     if ('fault' in program) faults.push({ i, field: 'rule', fault: program.fault })
     if (message !== undefined && 'fault' in message)
       faults.push({ i, field: 'messageExpression', fault: message.fault })

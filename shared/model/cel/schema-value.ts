@@ -114,7 +114,7 @@ interface Field {
 
 function objectShape(schema: StructuralSchema, isWhole: boolean): SchemaShape {
   const fields = new Map<string, Field>()
-  const properties = { ...schema.properties, ...(isWhole ? resourceFields : {}) }
+  const properties = propertiesOf(schema, isWhole)
   for (const [name, property] of Object.entries(properties)) {
     const shape = shapeOf(property)
     const escaped = escapeField(name)
@@ -122,6 +122,11 @@ function objectShape(schema: StructuralSchema, isWhole: boolean): SchemaShape {
   }
   const type = objectOf('object', new Map([...fields].map(([name, { shape }]) => [name, shape.type])))
   return { type, read: (json) => (isObject(json) ? new JsonFields(json, fields) : unfit(json)) }
+}
+
+/** The fields of an object, with those that every resource has. */
+export function propertiesOf({ properties }: StructuralSchema, isWhole: boolean): Record<string, StructuralSchema> {
+  return { ...properties, ...(isWhole ? resourceFields : {}) }
 }
 
 const string: StructuralSchema = { type: 'string' }
@@ -209,7 +214,7 @@ const reserved = new Set(
 const escapes: Readonly<Record<string, string>> = { '.': '__dot__', '-': '__dash__', '/': '__slash__' }
 
 /** A field's name as expressions write it; undefined for one that they cannot. */
-function escapeField(name: string): string | undefined {
+export function escapeField(name: string): string | undefined {
   if (!/^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/.test(name)) return undefined
   if (reserved.has(name)) return `__${name}__`
   return name.replace(/__|[.\-/]/g, (part) => escapes[part] ?? '__underscores__')

@@ -1,5 +1,6 @@
 import { checkReviewVersions } from '../review-versions.ts'
 import { measureRules } from '../cel/check-rules.ts'
+import { checkRuleCosts } from '../cel/cost/check-costs.ts'
 import { checkNames, checkNamesUnchanged } from './check-names.ts'
 import { checkVersion } from './check-version.ts'
 import { customResourceDefinitionSchema } from './crd-schema.ts'
@@ -9,7 +10,7 @@ import type {
   CustomResourceDefinitionVersion,
   SentDefinition,
 } from '../custom-resource-definition.ts'
-import type { Json } from '../json.ts'
+import { equal, type Json } from '../json.ts'
 import { child, entry, fieldRequired, type FieldError, forbidden, invalid } from '../schema/field-error.ts'
 import { checkWebhookClient } from '../webhook-client.ts'
 import { validate } from '../schema/validate.ts'
@@ -24,7 +25,7 @@ export function checkCrd(object: SentDefinition, live?: SentDefinition): readonl
   const crd = object as CustomResourceDefinition
   return [
     ...checkNames(crd),
-    ...checkVersions(crd.spec.versions),
+    ...checkVersions(crd.spec.versions, live as CustomResourceDefinition | undefined),
     ...checkStoredVersions(crd),
     ...checkPreserveUnknownFields(crd.spec),
     ...checkConversion(crd.spec),
@@ -39,7 +40,10 @@ export function checkShape(object: SentDefinition): readonly FieldError[] {
 /** All rules of a definition are compiled while one request waits. */
 const ruleTextMax = 25_000
 
-function checkVersions(versions: readonly CustomResourceDefinitionVersion[]): readonly FieldError[] {
+function checkVersions(
+  versions: readonly CustomResourceDefinitionVersion[],
+  live: CustomResourceDefinition | undefined,
+): readonly FieldError[] {
   const field = 'spec.versions'
   const names = versions.map(({ name }) => name)
   const ruleText = versions.reduce((sum, { schema }) => sum + measureRules(schema), 0)
@@ -47,12 +51,27 @@ function checkVersions(versions: readonly CustomResourceDefinitionVersion[]): re
     const detail = `rules of x-kubernetes-validations have ${ruleText} characters in all, and may have ${ruleTextMax}`
     return [forbidden(field, detail)]
   }
-  const errors = versions.flatMap((version, i) => checkVersion(version, entry(field, i)))
+  const errors = versions.flatMap((version, i) => {
+    const found = checkVersion(version, entry(field, i))
+    return found.length > 0 ? found : checkCosts(version, entry(field, i), live)
+  })
   if (new Set(names).size < names.length) errors.push(invalid(field, names, 'must contain unique version names'))
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.push(invalid(field, names, 'must have exactly one version marked as storage version'))
   }
   return errors
+}
+
+/** What is stored already is let be: its objects have been held against it. */
+function checkCosts(
+  { name, schema }: CustomResourceDefinitionVersion,
+  path: string,
+  live: CustomResourceDefinition | undefined,
+): readonly FieldError[] {
+  const root = schema?.openAPIV3Schema
+  const before = live?.spec.versions.find((version) => version.name === name)?.schema?.openAPIV3Schema
+  if (root === undefined || (before !== undefined && equal(root, before))) return []
+  return checkRuleCosts(root, child(path, 'schema.openAPIV3Schema'))
 }
 
 function checkStoredVersions({ spec, status }: CustomResourceDefinition): readonly FieldError[] {

@@ -186,9 +186,13 @@ function isPlainMetadata({ type: _, default: _default, properties = {}, ...rest 
 /** Of the rules in CEL, what can be said without compiling them. */
 function checkRuleTexts(schema: StructuralSchema, path: string): readonly FieldError[] {
   const rules = schema['x-kubernetes-validations'] ?? []
-  return rules.flatMap(({ rule, message = '' }, i) => {
+  return rules.flatMap(({ rule, message = '', messageExpression = '' }, i) => {
     const field = entry(child(path, 'x-kubernetes-validations'), i)
     if (rule.trim() === '') return [fieldRequired(child(field, 'rule'), 'rule is not specified')]
+    if (message !== '' && message.trim() === '')
+      return [invalid(child(field, 'message'), message, 'must be non-empty if specified')]
+    if (messageExpression !== '' && messageExpression.trim() === '')
+      return [fieldRequired(child(field, 'messageExpression'), 'must be non-empty if specified')]
     if (/[\n\r]/.test(message.trim()))
       return [invalid(child(field, 'message'), message, 'must not contain line breaks')]
     if (!/[\n\r]/.test(rule.trim()) || message.trim() !== '') return []

@@ -497,3 +497,27 @@ describe('acceptCrd', () => {
     expect(free.status?.conditions?.[0]).toMatchObject({ status: 'True', lastTransitionTime: '2026-03-01T10:00:05Z' })
   })
 })
+
+describe('a definition whose rules might cost too much', () => {
+  const tagsWith = (maxItems: object, color: object = {}): CustomResourceDefinition => {
+    const rule = "self.all(x, self.exists(y, x + y == 'ab'))"
+    const tags = { type: 'array', ...maxItems, items: { type: 'string' }, 'x-kubernetes-validations': [{ rule }] }
+    const properties = { spec: { type: 'object', properties: { tags, color: { type: 'string', ...color } } } }
+    return withVersion({ schema: { openAPIV3Schema: { type: 'object', properties } } })
+  }
+
+  it('is refused with the place of the rule, and taken with bounds', () => {
+    const place = `${version}.schema.openAPIV3Schema.properties[spec].properties[tags].x-kubernetes-validations[0].rule`
+    const errors = checkCrd(tagsWith({})).map(({ field, message }) => `${field}: ${message}`)
+    expect(errors[0]).toContain(`${place}: Forbidden: estimated rule cost exceeds budget by factor of more than 100x`)
+    expect(errors[0]).toContain('adding maxItems')
+    expect(checkCrd(tagsWith({ maxItems: 3 }))).toEqual([])
+  })
+
+  it('is let be as it is stored, and refused with a schema that is another', () => {
+    expect(checkCrd({ ...tagsWith({}), metadata: { name: 'widgets.example.com', labels: {} } }, tagsWith({}))).toEqual(
+      [],
+    )
+    expect(checkCrd(tagsWith({}, { maxLength: 5 }), tagsWith({}))).not.toEqual([])
+  })
+})

@@ -27,12 +27,21 @@ describe('the rules of a schema', () => {
     expect(error).toContain(' | self.s == 1\n | .......^')
   })
 
+  it('need no message: an empty expression for it is none', () => {
+    const schema = ruled({ rule: 'self.s == ""', message: '', messageExpression: '' })
+    expect(errorsOf(schema)).toEqual([])
+    expect(validateRules(schema, { s: 'x' }, { path: 'self' })).toMatchObject([
+      { message: expect.stringContaining('failed rule') },
+    ])
+  })
+
   it.each<{ readonly rule: ValidationRule; readonly field: string; readonly says: string }>([
     { rule: { rule: 'self ++ 1' }, field: 'rule', says: 'Syntax error' },
     { rule: { rule: 'self.s' }, field: 'rule', says: 'must evaluate to bool' },
     { rule: { rule: 'self.nope' }, field: 'rule', says: "undefined field 'nope'" },
     { rule: { rule: 'self.s.matches("(")' }, field: 'rule', says: 'missing closing )' },
     { rule: { rule: 'true', messageExpression: '1' }, field: 'messageExpression', says: 'must evaluate to string' },
+    { rule: { rule: 'true', optionalOldSelf: false }, field: 'optionalOldSelf', says: 'oldSelf is not used in rule' },
     { rule: { rule: 'true', fieldPath: '.nope' }, field: 'fieldPath', says: 'does not refer to a valid field' },
     { rule: { rule: `${'('.repeat(200)}true${')'.repeat(200)}` }, field: 'rule', says: 'levels deep' },
     { rule: { rule: `${'1+'.repeat(300)}1 > 0` }, field: 'rule', says: 'too many operators' },

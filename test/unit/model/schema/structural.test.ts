@@ -251,10 +251,20 @@ const rows: readonly Row[] = [
   },
   {
     because: 'a rule over several lines needs a message',
-    field: { ...text, 'x-kubernetes-validations': [{ rule: 'self\n!= ""' }, { rule: ' ' }] },
+    field: {
+      ...text,
+      'x-kubernetes-validations': [
+        { rule: 'self\n!= ""' },
+        { rule: ' ' },
+        { rule: 'true', message: ' ' },
+        { rule: 'true', messageExpression: ' ' },
+      ],
+    },
     errors: [
       `${f}.x-kubernetes-validations[0].message: Required value: message must be specified if rule contains line breaks`,
       `${f}.x-kubernetes-validations[1].rule: Required value: rule is not specified`,
+      `${f}.x-kubernetes-validations[2].message: Invalid value: " ": must be non-empty if specified`,
+      `${f}.x-kubernetes-validations[3].messageExpression: Required value: must be non-empty if specified`,
     ],
   },
   {
