@@ -58,18 +58,10 @@ export function completeIntroduction({ watching }: SweptController): Introduced 
 export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntroduction {
   const { clock } = options
 
-  function some(
-    from: number,
-    { keysMax, untilMs }: Pick<Room, 'keysMax' | 'untilMs'>,
-    visit: (slots: Slots) => Promise<number>,
-  ): Promise<number> {
-    const most = Math.min(keysMax, keysPerTick)
-    return goRound(from, visit, (seen) => seen >= most || clock.nowMs() > untilMs)
-  }
-
   function note({ kinds }: Watching, from: number, room: Room): Promise<number> {
     const untilMs = Math.min(room.untilMs, clock.nowMs() + notingMs)
-    return some(from, { keysMax: keysPerTick, untilMs }, (slots) => noteSlots(options, kinds, slots))
+    const visit = (slots: Slots): Promise<number> => noteSlots(options, kinds, slots)
+    return goRound(from, visit, (seen) => seen >= keysPerTick || clock.nowMs() > untilMs)
   }
 
   /** The queue is sent to at the pace of those who run it. */
@@ -84,10 +76,11 @@ export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntro
       const { keys, placeAfter } = orderKeys(all, from === begun.woken ? wokenTo : undefined)
       await wakeKeys(room, controller, { keys, dedupId })
       const unsent = room.unsent()
-      if (unsent === 0) return keys.length
-      const place = to - from === 1 ? placeAfter(keys.length - unsent) : undefined
-      cut = { woken: from, ...(place !== undefined && { wokenTo: place }) }
-      return keys.length - unsent
+      if (unsent > 0) {
+        const place = to - from === 1 ? placeAfter(keys.length - unsent) : undefined
+        cut = { woken: from, ...(place !== undefined && { wokenTo: place }) }
+      }
+      return keys.length
     }
 
     const isEnough = (seen: number): boolean => cut !== undefined || seen >= most || clock.nowMs() > room.untilMs

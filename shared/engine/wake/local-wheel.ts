@@ -70,7 +70,7 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
       for (const id of hands.keys()) if (!ids.has(id)) hands.delete(id)
       turnedMs = nowMs
       const isBehind = [...hands.values()].some((handMs) => handMs < nowMs)
-      const shortestMs = Math.min(...controllers.flatMap(({ resyncMs }) => (resyncMs > 0 ? [resyncMs] : [])))
+      const shortestMs = Math.min(...controllers.map(({ resyncMs }) => resyncMs || Infinity))
       nextTurnMs = isBehind ? nowMs : nowMs + Math.min(restMsMax, shortestMs / restsMin)
       return woken
     },

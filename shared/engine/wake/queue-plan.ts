@@ -6,8 +6,10 @@ export type QueuePlan = readonly QueueStep[]
 
 type QueueStep = readonly [count: number, fromMs: number]
 
+const firstStep: QueueStep = [1, 0]
+
 /** Of a controller that has had one queue so far. */
-export const oneQueue: QueuePlan = [[1, 0]]
+export const oneQueue: QueuePlan = [firstStep]
 
 /** So long a plan is relied on that was read before. */
 export const planStaleMs = 60_000
@@ -23,7 +25,7 @@ const slackMs = 10_000
 
 /** A plan that ends with so many queues: noted once, by the tick. */
 export function planQueues(plan: QueuePlan, count: number, nowMs: number): QueuePlan {
-  const last = plan.at(-1) ?? [1, 0]
+  const last = plan.at(-1) ?? firstStep
   // One step after the other, so that only the queues of two steps are ever in use.
   if (last[0] === count || last[1] > nowMs - noticeMs) return plan
   return [last, [count, nowMs + noticeMs]]
@@ -49,7 +51,7 @@ function mixBits(number: number): number {
 }
 
 function stepAt(plan: QueuePlan, nowMs: number): QueueStep {
-  return plan.findLast(([, fromMs]) => fromMs <= nowMs) ?? [1, 0]
+  return plan.findLast(([, fromMs]) => fromMs <= nowMs) ?? firstStep
 }
 
 /**

@@ -59,8 +59,8 @@ export async function listDue(
   fromMs = 0,
 ): Promise<DuePage> {
   const timers = await index.due(kind, untilMs, timersPerPage, fromMs)
-  const { dueAtMs: lastMs = 0 } = timers.at(-1) ?? {}
   if (timers.length < timersPerPage) return { timers }
+  const lastMs = Math.max(...timers.map(({ dueAtMs }) => dueAtMs))
   // The next page has all of the last millisecond. Of more than a page the rest is late.
   const earlier = timers.filter(({ dueAtMs }) => dueAtMs < lastMs)
   return earlier.length > 0 ? { timers: earlier, nextMs: lastMs } : { timers, nextMs: lastMs + 1 }

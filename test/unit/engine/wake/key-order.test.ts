@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { digest } from '../../../../shared/model/digest.ts'
+import { keyText } from '../../../../shared/model/object-key.ts'
 import { orderKeys } from '../../../../shared/engine/wake/key-order.ts'
 
 const keyOf = (name: string) => ({ group: 'test.dev', kind: 'Widget', namespace: 'default', name })
@@ -31,6 +33,11 @@ it('of keys with the same place none is left out: those that were woken come aga
   const inMiddle = first.keys.findIndex(({ name }) => name === 'same') + 1
   const next = orderKeys(all, first.placeAfter(inMiddle))
   expect(next.keys.filter(({ name }) => name === 'same')).toHaveLength(3)
+})
+
+it('a place is a short piece of the digest of its key', () => {
+  const key = keyOf('a')
+  expect(orderKeys([key]).placeAfter(1)).toBe(digest(keyText(key)).slice(0, 8))
 })
 
 it('behind nothing there is no place yet', () => {

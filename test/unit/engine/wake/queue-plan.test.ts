@@ -8,6 +8,7 @@ import {
   receiveArrival,
   type QueuePlan,
 } from '../../../../shared/engine/wake/queue-plan.ts'
+import { digest } from '../../../../shared/model/digest.ts'
 import type { ObjectKey } from '../../../../shared/model/object-key.ts'
 import { share } from '../../../support/strength.ts'
 
@@ -37,6 +38,8 @@ describe('the queue of a key', () => {
     const plan = planQueues(oneQueue, 16, later)
     const homes = keys.slice(0, 12).map((key) => findQueue(plan, key, 2 * later))
     expect(homes).toEqual([6, 15, 15, 1, 1, 14, 6, 5, 7, 9, 5, 14])
+    const all = keys.map((key) => findQueue(plan, key, 2 * later).toString(16)).join('')
+    expect(digest(all)).toBe('c35a5140a18ca765')
   })
 
   it('changes a quarter of an hour after that is noted, and not again before another one', () => {
@@ -46,7 +49,7 @@ describe('the queue of a key', () => {
       [4, later + 15 * minuteMs],
     ])
     expect(planQueues(plan, 8, later + 29 * minuteMs)).toBe(plan)
-    expect(planQueues(plan, 8, later + 31 * minuteMs)).toEqual([plan[1], [8, later + 46 * minuteMs]])
+    expect(planQueues(plan, 8, later + 30 * minuteMs)).toEqual([plan[1], [8, later + 45 * minuteMs]])
     expect(planQueues(plan, 4, later + 31 * minuteMs)).toBe(plan)
   })
 })
@@ -65,6 +68,7 @@ describe('a message', () => {
     ['of the old queue runs before the change', moved, 0, later - 1, { kind: 'run' }],
     ['of the old queue is sent on after it', moved, 0, later, { kind: 'forward' }],
     ['of the new queue waits until what began before is over', moved, 3, later + 5_000, { kind: 'hold', ms: 80_000 }],
+    ['of the new queue waits to the end', moved, 3, later + 84_999, { kind: 'hold', ms: 1 }],
     ['of the new queue runs then', moved, 3, later + 85_000, { kind: 'run' }],
     ['of a key that stays is not held', stayed, 0, later, { kind: 'run' }],
     ['of a queue that nobody knows any more is sent on', stayed, -1, later, { kind: 'forward' }],

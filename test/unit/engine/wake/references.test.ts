@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
 import { createNoteStored, createReferences, type NoteStored } from '../../../../shared/engine/wake/references.ts'
 import { createRelay, type Relay } from '../../../../shared/engine/wake/relay.ts'
-import { ConfigMap, done, reference } from '../../../../shared/index.ts'
+import { ConfigMap, done, mapped, reference } from '../../../../shared/index.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { Change } from '../../../../shared/ports/change-feed.ts'
 import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
@@ -148,4 +148,70 @@ it('leaves to the relay what the object refers to no more', async () => {
   await relabel(one, 'b')
   await noteStored({})(key)
   expect(await noted()).toBe('a,b')
+})
+
+/** Each call of the index that writes. */
+function counting(): {
+  readonly ports: Pick<OpenSqlite, 'store'> & { readonly index: ObjectIndex }
+  readonly writes: string[]
+} {
+  const writes: string[] = []
+  const index: ObjectIndex = {
+    ...opened.index,
+    setReferences: async (referrer, targets) => {
+      writes.push(targets.map(({ name }) => name).join())
+      await opened.index.setReferences(referrer, targets)
+    },
+  }
+  return { ports: { store: opened.store, index }, writes }
+}
+
+it('forgets one that is dropped, and writes nothing more where none is', async () => {
+  const { ports, writes } = counting()
+  const references = createReferences(controllers, ports)
+  const one = await create('a')
+  await (await references.note(changeTo(one)))?.forget()
+  const two = await relabel(one, 'b')
+  const { dropped = [], forget } = (await references.note(changeTo(two))) ?? {}
+  expect(dropped.map(({ name }) => name)).toEqual(['a'])
+  await forget?.()
+  expect(writes).toEqual(['a', 'b,a', 'b,b'])
+})
+
+it('forgets nothing of an object that is gone by then', async () => {
+  const { ports, writes } = counting()
+  const one = await create('a')
+  const references = createReferences(controllers, ports)
+  await references.note(changeTo(one))
+  const noted = await references.note(
+    changeTo({ ...one, object: { ...one.object, metadata: { ...one.object.metadata, labels: { refers: 'b' } } } }),
+  )
+  await opened.store.remove(one)
+  await noted?.forget()
+  expect(writes).toEqual(['a', 'b,a'])
+})
+
+it('is asked nothing by a removal, by what the engine keeps, or by objects that nobody asks', async () => {
+  const { ports, writes } = counting()
+  const references = createReferences(controllers, ports)
+  const one = await create('a')
+  const removed = await references.note({ ...changeTo(one), type: 'removed' })
+  expect(removed?.dropped).toEqual([])
+  expect(references.note({ ...changeTo(one), touched: ['engine', 'timer'] })).toBeUndefined()
+  const configMap = { ...one, object: { ...one.object, apiVersion: 'v1', kind: 'ConfigMap' } }
+  expect(references.note(changeTo(configMap))).toBeUndefined()
+  expect(createReferences([widgets([], () => done())], ports).note(changeTo(one))).toBeUndefined()
+  expect(writes).toEqual([])
+})
+
+it('asks a controller that both refers and maps', async () => {
+  const { ports, writes } = counting()
+  const both = widgets([], () => done(), {
+    watches: [reference(ConfigMap, of), mapped(ConfigMap, () => ({ name: 'm' }))],
+  })
+  const references = createReferences([both], ports)
+  const one = await create('a')
+  await references.note(changeTo(one))
+  await references.note(changeTo({ ...one, object: { ...one.object, apiVersion: 'v1', kind: 'ConfigMap' } }))
+  expect(writes).toEqual(['a', 'm'])
 })

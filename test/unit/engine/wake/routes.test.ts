@@ -121,6 +121,31 @@ describe('a change wakes', () => {
     ])
   })
 
+  it('nobody by an object whose own change concerns nobody, whomever it mapped to before', async () => {
+    const before = [{ ...widgetKey, name: 'before' }]
+    expect(await targetsOf(maps, ofConfigMap(['engine']), before)).toEqual([])
+  })
+
+  it('by no more routes than there are watches', () => {
+    const countOf = (wakers: Wakers) =>
+      routesOf(defineReconciler(widgets, { ...wakers, reconcile: async () => done() }), index as unknown as ObjectIndex)
+        .length
+    expect([{}, ownsIt, refers, maps].map(countOf)).toEqual([2, 3, 3, 3])
+  })
+
+  it.each([
+    [true, 'default'],
+    [false, ''],
+  ])('an owner (namespaced: %j) in namespace "%s"', async (namespaced, namespace) => {
+    const controller = defineReconciler({ ...widgets, namespaced }, { ...ownsIt, reconcile: async () => done() })
+    const found = await Promise.all(
+      routesOf(controller, index as unknown as ObjectIndex).map(async (route) =>
+        route.targets(ofConfigMap(['spec']), []),
+      ),
+    )
+    expect(found.flat().map(({ key }) => key)).toEqual([{ ...widgetKey, namespace, name: 'owner' }])
+  })
+
   it('nothing sooner than its debounce allows, but for timers', () => {
     const controller = defineReconciler(widgets, { ...ownsIt, debounce: '2s', reconcile: async () => done() })
     const routes = routesOf(controller, index as unknown as ObjectIndex)

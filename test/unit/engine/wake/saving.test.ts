@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { createSaving, type Saving } from '../../../../shared/engine/wake/saving.ts'
-import { createProgress } from '../../../../shared/engine/wake/progress.ts'
+import { createProgress, type Progress } from '../../../../shared/engine/wake/progress.ts'
 
 /** What is saved, in its order; a checkpoint whose name is in `full` takes nothing. */
 function openSaving(full: ReadonlySet<string> = new Set()): {
   readonly saving: Saving
   readonly saved: readonly string[]
+  readonly turns: Progress
 } {
   const saved: string[] = []
   const checkpoint = (name: string) => ({
@@ -16,14 +17,15 @@ function openSaving(full: ReadonlySet<string> = new Set()): {
     },
   })
   const progressAt = (from: bigint) => createProgress({ from, positionOf: () => {} })
+  const turns = progressAt(9n)
   const saving = createSaving({
     relayed: checkpoint('relayed'),
     turned: checkpoint('turned'),
     introduced: checkpoint('introduced'),
     changes: progressAt(7n),
-    turns: progressAt(9n),
+    turns,
   })
-  return { saving, saved }
+  return { saving, saved, turns }
 }
 
 it('nothing is saved before it is known which loops are gone', async () => {
@@ -66,4 +68,28 @@ it('loops that have looked at everything are saved once that is safe', async () 
   saving.introduce(['gadget', 'link'], 7n)
   await saving.save(1, false)
   expect(saved).toEqual(['relayed 7', 'turned 9', 'introduced ["gadget","link"]'])
+})
+
+it('the wheel is saved when it has woken somebody, and once a minute', async () => {
+  const { saving, saved, turns } = openSaving()
+  saving.begin()
+  const savedAt = async (nowMs: number, woke: boolean, turned: bigint): Promise<readonly string[]> => {
+    turns.notePassed(turned)
+    const before = saved.length
+    await saving.save(nowMs, woke)
+    return saved.slice(before)
+  }
+  expect(await savedAt(1_000, false, 10n)).toEqual(['relayed 7', 'turned 10'])
+  expect(await savedAt(60_999, false, 11n)).toEqual([])
+  expect(await savedAt(61_000, false, 12n)).toEqual(['turned 12'])
+  expect(await savedAt(61_001, true, 13n)).toEqual(['turned 13'])
+  expect(await savedAt(61_002, false, 14n)).toEqual([])
+})
+
+it('saveAll saves loops that have looked at everything, too', async () => {
+  const { saving, saved } = openSaving()
+  saving.begin()
+  saving.introduce(['gadget'], 7n)
+  await saving.saveAll()
+  expect(saved).toEqual(['relayed 7', 'introduced ["gadget"]', 'turned 9'])
 })

@@ -27,6 +27,13 @@ it('a child that is gone was removed, whoever wrote it last', () => {
   expect(childReason(change([entry('a', later)], { type: 'removed' }))).toBe('child Widget default/w was removed')
 })
 
+it('a child without a namespace is named without one', () => {
+  const { stored, ...rest } = change([])
+  const { namespace: _, ...metadata } = stored.object.metadata
+  const object = { ...stored.object, metadata }
+  expect(childReason({ ...rest, stored: { ...stored, object } })).toBe('child Widget w changed')
+})
+
 it('a change of the object names its parts, without who manages what', () => {
   expect(ownReason(change([], { touched: ['labels', 'fields'] }))).toBe('labels changed')
 })

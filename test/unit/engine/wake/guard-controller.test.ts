@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { guardController } from '../../../../shared/engine/wake/guard-controller.ts'
+import { ConfigMap, done, mapped, owned, reference } from '../../../../shared/index.ts'
+import type { Change } from '../../../../shared/ports/change-feed.ts'
+import { widgets } from '../../../acceptance/support/widgets.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+
+const { object } = storedWidget('w')
+const seen = { type: 'modified', touched: ['spec'], object } as unknown as Change & { readonly object: typeof object }
+
+function guarded(work: () => never | boolean) {
+  const lines: unknown[] = []
+  const logger = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (...line: unknown[]) => void lines.push(line),
+    with: () => logger,
+  }
+  const find = () => {
+    work()
+    return { name: 'found' }
+  }
+  const controller = widgets([], () => done(), {
+    when: work,
+    owns: [owned(ConfigMap, { when: work })],
+    watches: [reference(ConfigMap, find, { when: work }), mapped(ConfigMap, find, { when: work })],
+  })
+  return { controller: guardController(controller, logger), lines }
+}
+
+describe("a controller's functions that the relay calls", () => {
+  const { controller, lines } = guarded(() => {
+    throw new Error('a bug')
+  })
+  const { owns, references, maps } = controller
+  it.each([
+    ['a predicate', 'its own', () => controller.when(seen), true],
+    ['a predicate', 'of what it owns', () => owns[0]?.when(seen), true],
+    ['a predicate', 'of what it refers to', () => references[0]?.when(seen), true],
+    ['a predicate', 'of what maps', () => maps[0]?.when(seen), true],
+    ['a reference', 'its own', () => references[0]?.targets(object), []],
+    ['a map function', 'its own', () => maps[0]?.primaries(object), []],
+  ])('%s (%s) that throws is told of, and stops nobody', (what, _whose, call, result) => {
+    lines.length = 0
+    expect(call()).toEqual(result)
+    expect(lines).toEqual([[`${what} threw`, { controller: 'widget', error: 'Error: a bug' }]])
+  })
+
+  it('say what they say where they do not throw', () => {
+    const { controller: calm, lines: told } = guarded(() => false)
+    expect([calm.when(seen), calm.owns[0]?.when(seen)]).toEqual([false, false])
+    expect(calm.references[0]?.targets(object)).toHaveLength(1)
+    expect(calm.maps[0]?.primaries(object)).toHaveLength(1)
+    expect(told).toEqual([])
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { withSafetyNet } from '../../../../shared/engine/wake/safety-net.ts'
+import { done, type Controller } from '../../../../shared/index.ts'
+import type { EngineState } from '../../../../shared/model/engine-state.ts'
+import type { StoredObject, Touched } from '../../../../shared/model/stored-object.ts'
+import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
+import { widgets } from '../../../acceptance/support/widgets.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+import { createVirtualClock } from '../../../support/virtual-clock.ts'
+
+const nowMs = 1_000_000
+const netMs = nowMs + 300_000
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+const change = { verb: 'changed', atMs: 1, by: 'me' } as const
+const netted = (engine: EngineState): EngineState => ({ ...engine, wakeAtMs: netMs, netMs })
+
+interface Written {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly engine?: EngineState
+}
+
+function storedAs({
+  apiVersion = 'test.setpoint.dev/v1',
+  kind = 'Widget',
+  engine = { change },
+}: Written): StoredObject {
+  const { object } = storedWidget('w')
+  return { object: { ...object, apiVersion, kind }, engine }
+}
+
+/** What the engine keeps with what is written. */
+async function written(
+  write: (store: ObjectStore) => Promise<unknown>,
+  controllers: readonly Controller[],
+): Promise<EngineState | undefined> {
+  const seen: StoredObject[] = []
+  const note = async (stored: StoredObject): Promise<StoredObject> => {
+    seen.push(stored)
+    return stored
+  }
+  const store = { create: note, replace: note } as unknown as ObjectStore
+  await write(withSafetyNet(store, { clock: createVirtualClock(nowMs), controllers, logger }))
+  return seen[0]?.engine
+}
+
+const widget = widgets([], () => done())
+const picky = widgets([], () => done(), { when: () => false })
+
+describe('a write', () => {
+  const rows: readonly (readonly [string, Written, Touched, boolean, Controller])[] = [
+    ['of a spec', {}, ['spec'], true, widget],
+    ['of a spec and a label', {}, ['labels', 'spec'], true, widget],
+    ['that deletes', {}, ['delete'], true, widget],
+    ['of a label', {}, ['labels'], false, widget],
+    ['of a status', {}, ['status'], false, widget],
+    ['of a spec whose change is not noted: nobody runs it', { engine: {} }, ['spec'], false, widget],
+    ['that deletes what nobody runs', { engine: {} }, ['delete'], false, widget],
+    ['that deletes a Namespace', { apiVersion: 'v1', kind: 'Namespace', engine: {} }, ['delete'], true, widget],
+    [
+      'that deletes a definition',
+      { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', engine: {} },
+      ['delete'],
+      true,
+      widget,
+    ],
+    [
+      'that deletes what is called so elsewhere',
+      { apiVersion: 'x.dev/v1', kind: 'Namespace', engine: {} },
+      ['delete'],
+      false,
+      widget,
+    ],
+    ['of the spec of a Namespace', { apiVersion: 'v1', kind: 'Namespace', engine: {} }, ['spec'], false, widget],
+    ['of a spec that the predicate keeps back', {}, ['spec'], false, picky],
+    ['that deletes, whatever the predicate says', {}, ['delete'], true, picky],
+    ['of a spec of a kind that is not known here', { kind: 'Gadget' }, ['spec'], true, picky],
+  ]
+  it.each(rows)('%s', async (_what, stored, touched, hasNet, controller) => {
+    const one = storedAs(stored)
+    const engine = await written((store) => store.replace(one, touched), [controller])
+    expect(engine).toEqual(hasNet ? netted(one.engine) : one.engine)
+  })
+
+  it('that creates has a net, unless the predicate keeps it back', async () => {
+    const create = (store: ObjectStore) => store.create(storedAs({}))
+    expect(await written(create, [widget])).toEqual(netted({ change }))
+    expect(await written(create, [picky])).toEqual({ change })
+  })
+
+  it.each([
+    ['sooner', netMs - 1, false],
+    ['at the same time', netMs, false],
+    ['later', netMs + 1, true],
+  ])('of what is to run %s anyway', async (_when, wakeAtMs, hasNet) => {
+    const engine = { change, wakeAtMs }
+    expect(await written((store) => store.replace(storedAs({ engine }), ['spec']), [widget])).toEqual(
+      hasNet ? netted(engine) : engine,
+    )
+  })
+})
