@@ -128,12 +128,12 @@ describe('of several keys', () => {
   it.each(['waits', 'runs'])('what %s at the very end is not safe', async (how) => {
     progress.notePassed(10n)
     await sendTo('a', '10')
-    const run = how === 'runs' ? runOf('a', new Promise(() => {})) : undefined
-    expect([progress.safe(), run === undefined]).toEqual([9n, how === 'waits'])
+    const running = how === 'runs' ? runOf('a', new Promise(() => {})) : undefined
+    expect([progress.safe(), running === undefined]).toEqual([9n, how === 'waits'])
   })
 
   it('wake-ups from another source are nothing to it', async () => {
-    const other = createProgress({ from: 3n, positionOf: () => undefined })
+    const other = createProgress({ from: 3n, positionOf: () => {} })
     await other.noteSends('widget', queue).send([wakeUp('5')])
     expect([other.countPending('widget'), other.safe()]).toEqual([0, 3n])
   })
@@ -143,13 +143,13 @@ describe('of several keys', () => {
     await runOf('b')
     expect(pending()).toBe(1)
     const end = Promise.withResolvers<void>()
-    const run = runOf('a', end.promise)
+    const first = runOf('a', end.promise)
     await sendTo('b', '6')
     // The queue hands the key out again, which was sent once.
     await runOf('a')
     expect(pending()).toBe(2)
     end.resolve()
-    await run
+    await first
     expect(pending()).toBe(1)
   })
 
@@ -164,10 +164,10 @@ describe('of several keys', () => {
     progress.notePassed(10n)
     await sendTo('a', '5')
     const end = Promise.withResolvers<void>()
-    const run = Promise.allSettled([runOf('a', end.promise)])
+    const failing = Promise.allSettled([runOf('a', end.promise)])
     await sendTo('a', '7')
     end.reject(new Error('away'))
-    await run
+    await failing
     expect([pending(), progress.safe()]).toEqual([1, 4n])
   })
 

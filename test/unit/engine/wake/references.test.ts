@@ -183,11 +183,11 @@ it('forgets nothing of an object that is gone by then', async () => {
   const one = await create('a')
   const references = createReferences(controllers, ports)
   await references.note(changeTo(one))
-  const noted = await references.note(
+  const second = await references.note(
     changeTo({ ...one, object: { ...one.object, metadata: { ...one.object.metadata, labels: { refers: 'b' } } } }),
   )
   await opened.store.remove(one)
-  await noted?.forget()
+  await second?.forget()
   expect(writes).toEqual(['a', 'b,a'])
 })
 

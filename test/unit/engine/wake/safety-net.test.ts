@@ -76,7 +76,7 @@ describe('a write', () => {
     ['that deletes, whatever the predicate says', {}, ['delete'], true, picky],
     ['of a spec of a kind that is not known here', { kind: 'Gadget' }, ['spec'], true, picky],
   ]
-  it.each(rows)('%s', async (_what, stored, touched, hasNet, controller) => {
+  it.each(rows)('%s', async (...[, stored, touched, hasNet, controller]) => {
     const one = storedAs(stored)
     const engine = await written((store) => store.replace(one, touched), [controller])
     expect(engine).toEqual(hasNet ? netted(one.engine) : one.engine)
