@@ -17,11 +17,18 @@ export interface Overload {
 export type Run = (args: readonly Value[], meter: Meter) => Result
 
 /**
- * Overloads from their signatures: `size(string) int`, `string.startsWith(string) bool`, `_+_(int, int) int`. Types
- * with one letter stand for any type, the same wherever the letter stands.
+ * Functions by their signatures: `size(string) int`, `string.startsWith(string) bool`, `_+_(int, int) int`. Types with
+ * one letter stand for any type, the same wherever the letter stands.
  */
-export function overloads(table: Readonly<Record<string, Run>>): readonly Overload[] {
-  return Object.entries(table).map(([signature, run]) => ({ ...parseSignature(signature), run }))
+export type Functions = Readonly<Record<string, Run>>
+
+export type OverloadsByName = ReadonlyMap<string, readonly Overload[]>
+
+export function overloadsOf(tables: readonly Functions[]): OverloadsByName {
+  const all = tables.flatMap((table) =>
+    Object.entries(table).map(([signature, run]): Overload => ({ ...parseSignature(signature), run })),
+  )
+  return Map.groupBy(all, ({ name }) => name)
 }
 
 function parseSignature(signature: string): Omit<Overload, 'run'> {

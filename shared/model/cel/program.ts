@@ -1,3 +1,4 @@
+import { lazy } from '../lazy.ts'
 import { build } from './build.ts'
 import type { Built, Constructs, Frame, Scope } from './built.ts'
 import { describeError, ExpressionError, type Expression } from './expression.ts'
@@ -13,7 +14,7 @@ import { quantities } from './functions/quantity.ts'
 import { patternOf, strings } from './functions/strings.ts'
 import { urls } from './functions/url.ts'
 import { Meter } from './meter.ts'
-import type { Overload } from './overload.ts'
+import { overloadsOf } from './overload.ts'
 import { parseExpression } from './parse.ts'
 import { Bindings, showType, type Type } from './type.ts'
 import { CelFailure, type Result } from './value.ts'
@@ -26,16 +27,13 @@ export interface Program {
   run(variables: readonly Result[], meter: Meter): Result
 }
 
-const all = [operators, conversions, strings, lists, calendar, quantities, network, urls, namedFormats].flat()
+const ofRules = [operators, conversions, strings, lists, calendar, quantities, network, urls, namedFormats]
+const ofPolicies = [...ofRules, authorizers]
 
-const functions: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(all, ({ name }) => name)
-
-const ofPolicies = [...all, ...authorizers]
-const functionsOfPolicies: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(ofPolicies, ({ name }) => name)
-const functionsOfChanges: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(
-  [...ofPolicies, ...jsonPatches],
-  ({ name }) => name,
-)
+// Most starts of a function compile no expression, and signatures take some milliseconds to read.
+const functions = lazy(() => overloadsOf(ofRules))
+const functionsOfPolicies = lazy(() => overloadsOf(ofPolicies))
+const functionsOfChanges = lazy(() => overloadsOf([...ofPolicies, jsonPatches]))
 
 /**
  * The parts of a text that compiles as a rule, with what is known of each; undefined for one that does not. Types are
@@ -50,7 +48,7 @@ export function checkParts(
   const note = (part: Expression, built: Built): void => void parts.set(part, built)
   try {
     const expression = parseExpression(text)
-    build(expression, { variables: placesOf(variables), bindings, functions, checkPattern, note })
+    build(expression, { variables: placesOf(variables), bindings, functions: functions(), checkPattern, note })
     const settled = [...parts].map(([part, built]) => [part, { ...built, type: bindings.settle(built.type) }] as const)
     return { expression, parts: new Map(settled) }
   } catch (error) {
@@ -102,9 +100,11 @@ export function compileExpression(
 type Goal = readonly Type['kind'][] | PolicyGoal
 
 function languageOf(goal: Goal): Pick<Scope, 'functions' | 'constructs'> {
-  if (!('gives' in goal)) return { functions }
+  if (!('gives' in goal)) return { functions: functions() }
   const { constructs } = goal
-  return constructs === undefined ? { functions: functionsOfPolicies } : { functions: functionsOfChanges, constructs }
+  return constructs === undefined
+    ? { functions: functionsOfPolicies() }
+    : { functions: functionsOfChanges(), constructs }
 }
 
 function findTypeFault(type: Type, goal: Goal): string | undefined {

@@ -4,7 +4,7 @@ import { createTokenSigner, createTokenVerifier } from '../../adapters/node/acco
 import type { TokenSigner } from '../../ports/token-signer.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { signingKeysOf, tokenKeysOf } from './environment.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../../model/lazy.ts'
 
 export type TokenBoundary = Pick<AwsBoundary, 'environment' | 'clock' | 'random' | 'dynamodb'>
 

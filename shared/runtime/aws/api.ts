@@ -21,7 +21,7 @@ import { awsComputed, awsPages, setLogLevelElsewhere } from './pages.ts'
 import { openAwsQueues } from './queues.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './services.ts'
 import { openAwsTable } from './table.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../../model/lazy.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 import { withRequestSpans } from '../spans.ts'
 

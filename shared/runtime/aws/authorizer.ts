@@ -12,7 +12,7 @@ import { hasCode, OperatingError } from '../../model/errors.ts'
 import type { TokenBoundary } from './account-tokens.ts'
 import type { AwsBoundary } from './boundary.ts'
 import { administratorsOf, clusterIdOf, issuersOf, readersOf, tokenKeysOf } from './environment.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../../model/lazy.ts'
 
 /**
  * Decides who may call the API: whoever proves by a token to be an administrator or a reader, a principal of the

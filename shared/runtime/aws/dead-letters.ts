@@ -2,7 +2,7 @@ import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { deliveryOf, MalformedMessage } from '../../adapters/aws/sqs/sqs-message.ts'
 import { createDeadLetters } from '../../engine/loops/dead-letter.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../../model/lazy.ts'
 
 /**
  * The function behind the dead-letter queues. Messages that cannot be taken in, because the store or a queue is away,

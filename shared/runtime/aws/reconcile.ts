@@ -16,7 +16,7 @@ import { queueNameOf } from './queues.ts'
 import type { QueueServices } from './services.ts'
 import { createArrivals, type TakeArrival, type Taken } from './arrivals.ts'
 import { createBatchQueue } from '../../engine/loops/batch-queue.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../../model/lazy.ts'
 import { SlowTurns } from './slow-turns.ts'
 
 /**

@@ -6,7 +6,7 @@ import { convertChanges } from '../../resources/converted-reads.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { openPublish } from './publish.ts'
 import type { QueueServices } from './services.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from '../../model/lazy.ts'
 
 /** A record of the table's stream. */
 export interface RelayRecord {

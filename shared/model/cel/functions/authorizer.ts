@@ -2,7 +2,7 @@ import type { Decision } from '../../access/authorize.ts'
 import type { Attributes, ResourceAttributes } from '../../access/rules.ts'
 import { isObject, type Json } from '../../json.ts'
 import type { Meter } from '../meter.ts'
-import { overloads, type Overload } from '../overload.ts'
+import type { Functions } from '../overload.ts'
 import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** Whether the one who asks, or an account of a namespace, may do something. */
@@ -104,7 +104,7 @@ const label = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 
 const prefix = 'kubernetes.authorization.'
 
-export const authorizers: readonly Overload[] = overloads({
+export const authorizers: Functions = {
   [`${prefix}Authorizer.path(string) ${prefix}PathCheck`]: ([from, path]) =>
     path === ''
       ? new CelFailure('path must not be empty')
@@ -132,4 +132,4 @@ export const authorizers: readonly Overload[] = overloads({
   [`${prefix}Decision.reason() string`]: ([said]) => (said as Answer).decision.reason,
   [`${prefix}Decision.errored() bool`]: () => false,
   [`${prefix}Decision.error() string`]: () => '',
-})
+}

@@ -1,4 +1,4 @@
-import { overloads, type Overload, type Run } from '../overload.ts'
+import type { Functions, Run } from '../overload.ts'
 import { civilOf, type Civil } from '../times.ts'
 import { CelFailure, type CelDuration, type Timestamp } from '../value.ts'
 
@@ -56,7 +56,7 @@ const parts: Readonly<Record<string, Run>> = {
   getMilliseconds: milliseconds,
 }
 
-export const calendar: readonly Overload[] = overloads({
+export const calendar: Functions = {
   ...Object.fromEntries(
     Object.entries(parts).flatMap(([name, run]) => [
       [`timestamp.${name}() int`, run],
@@ -67,4 +67,4 @@ export const calendar: readonly Overload[] = overloads({
   'duration.getMinutes() int': ([a]) => (a as CelDuration).ns / (60n * billion),
   'duration.getSeconds() int': ([a]) => (a as CelDuration).ns / billion,
   'duration.getMilliseconds() int': ([a]) => (a as CelDuration).ns / 1_000_000n,
-})
+}

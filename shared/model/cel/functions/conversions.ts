@@ -1,6 +1,6 @@
 import { typeNameOf } from '../equality.ts'
 import type { Meter } from '../meter.ts'
-import { overloads, spendText, type Overload } from '../overload.ts'
+import { type Functions, spendText } from '../overload.ts'
 import { showDuration, showTimestamp, readDuration, readTimestamp } from '../times.ts'
 import {
   CelDuration,
@@ -71,7 +71,7 @@ const sizes = {
   },
 }
 
-export const conversions: readonly Overload[] = overloads({
+export const conversions: Functions = {
   ...sizes,
   'string.size() int': sizes['size(string) int'],
   'bytes.size() int': sizes['size(bytes) int'],
@@ -127,7 +127,7 @@ export const conversions: readonly Overload[] = overloads({
     return ns === undefined ? failure(a as string, 'google.protobuf.Duration') : new CelDuration(ns)
   },
   'duration(int) duration': ([a]) => new CelDuration(a as bigint),
-})
+}
 
 function floorSeconds(ns: bigint): bigint {
   const seconds = ns / 1_000_000_000n

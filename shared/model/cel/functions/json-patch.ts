@@ -1,9 +1,9 @@
-import { overloads, spendText, type Overload } from '../overload.ts'
+import { type Functions, spendText } from '../overload.ts'
 
 /** For expressions that make patches. */
-export const jsonPatches: readonly Overload[] = overloads({
+export const jsonPatches: Functions = {
   'jsonpatch.escapeKey(string) string': ([key], meter) => {
     spendText(meter, key as string)
     return (key as string).replaceAll('~', '~0').replaceAll('/', '~1')
   },
-})
+}

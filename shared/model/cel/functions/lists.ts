@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { isSame } from '../equality.ts'
-import { overloads, type Overload, type Run } from '../overload.ts'
+import type { Functions, Run } from '../overload.ts'
 import type { Meter } from '../meter.ts'
 import { CelDuration, CelFailure, Optional, type Result, type Uint, type Value } from '../value.ts'
 import { compareValues, naturalNumber, wholeNumber } from './operators.ts'
@@ -119,4 +119,4 @@ function matches(text: string, source: string, meter: Meter): Result {
   return pattern.matches(text)
 }
 
-export const lists: readonly Overload[] = overloads({ ...listTable, ...optionalTable, ...regexTable })
+export const lists: Functions = { ...listTable, ...optionalTable, ...regexTable }

@@ -1,5 +1,5 @@
 import { stringFormat } from '../../schema/formats.ts'
-import { overloads, spendText, type Overload, type Run } from '../overload.ts'
+import { type Functions, type Run, spendText } from '../overload.ts'
 import { Opaque, Optional, type Value } from '../value.ts'
 import { readUrl } from './url.ts'
 
@@ -67,7 +67,7 @@ const validate: Run = ([format, text], meter) => {
   return new Optional(fits(text as string) ? undefined : [fault])
 }
 
-export const namedFormats: readonly Overload[] = overloads({
+export const namedFormats: Functions = {
   ...Object.fromEntries(
     Object.keys(forms).map((name): [string, Run] => [
       `format.${name}() kubernetes.NamedFormat`,
@@ -77,4 +77,4 @@ export const namedFormats: readonly Overload[] = overloads({
   'format.named(string) optional(kubernetes.NamedFormat)': ([name]): Value =>
     new Optional(Object.hasOwn(forms, name as string) ? new NamedFormat(name as string) : undefined),
   'kubernetes.NamedFormat.validate(string) optional(list(string))': validate,
-})
+}

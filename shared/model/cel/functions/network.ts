@@ -1,4 +1,4 @@
-import { overloads, type Overload } from '../overload.ts'
+import type { Functions } from '../overload.ts'
 import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** An address of the internet, of either family. */
@@ -150,7 +150,7 @@ function masked({ address, length }: Network): Network {
   return new Network(new Address(prefixOf(address, length) << rest, address.family), length)
 }
 
-const addresses: readonly Overload[] = overloads({
+const addresses: Functions = {
   'ip(string) net.IP': ([a]) => toAddress(a as string),
   'isIP(string) bool': ([a]) => readAddress(a as string) !== undefined,
   'ip.isCanonical(string) bool': ([a]) => withAddress(a as string, (address) => showAddress(address) === (a as string)),
@@ -162,9 +162,9 @@ const addresses: readonly Overload[] = overloads({
   'net.IP.isLinkLocalUnicast() bool': ([a]) => isLinkLocal(a),
   'net.IP.isGlobalUnicast() bool': ([a]) =>
     ![isUnspecified, isLoopback, isMulticast, isLinkLocal, isBroadcast].some((is) => is(a)),
-})
+}
 
-const networks: readonly Overload[] = overloads({
+const networks: Functions = {
   'cidr(string) net.CIDR': ([a]) => toNetwork(a as string),
   'isCIDR(string) bool': ([a]) => readNetwork(a as string) !== undefined,
   'string(net.CIDR) string': ([a]) => `${showAddress((a as Network).address)}/${(a as Network).length}`,
@@ -178,6 +178,6 @@ const networks: readonly Overload[] = overloads({
   'net.CIDR.ip() net.IP': ([a]) => (a as Network).address,
   'net.CIDR.masked() net.CIDR': ([a]) => masked(a as Network),
   'net.CIDR.prefixLength() int': ([a]) => BigInt((a as Network).length),
-})
+}
 
-export const network: readonly Overload[] = [...addresses, ...networks]
+export const network: Functions = { ...addresses, ...networks }

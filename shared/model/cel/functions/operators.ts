@@ -1,5 +1,5 @@
 import { compareBytes, compareNumbers, compareTexts, isSame, numberOf } from '../equality.ts'
-import { overloads, spendText, type Overload, type Run } from '../overload.ts'
+import { type Functions, type Run, spendText } from '../overload.ts'
 import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
 
 /** What the signs of CEL do. */
@@ -149,4 +149,4 @@ export function compareValues(a: Value, b: Value): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-export const operators: readonly Overload[] = overloads({ ...numbers, ...times, ...joins, ...comparisons() })
+export const operators: Functions = { ...numbers, ...times, ...joins, ...comparisons() }

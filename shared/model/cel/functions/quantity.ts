@@ -1,5 +1,5 @@
 import { nanosPerOne as one, parseQuantity } from '../../quantity.ts'
-import { overloads, type Overload, type Run } from '../overload.ts'
+import type { Functions, Run } from '../overload.ts'
 import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** An amount as Kubernetes writes it: `1.5Gi`, `100m`. It counts in thousand-millionths. */
@@ -38,7 +38,7 @@ function toQuantity(text: string): Result {
   return readQuantity(text) ?? new CelFailure(`quantities must match the regular expression: ${text.slice(0, 100)}`)
 }
 
-export const quantities: readonly Overload[] = overloads({
+export const quantities: Functions = {
   'quantity(string) kubernetes.Quantity': ([a]) => toQuantity(a as string),
   'isQuantity(string) bool': ([a]) => readQuantity(a as string) !== undefined,
   'kubernetes.Quantity.isInteger() bool': ([a]) => isWhole(nanoOf(a)),
@@ -53,4 +53,4 @@ export const quantities: readonly Overload[] = overloads({
   'kubernetes.Quantity.isGreaterThan(kubernetes.Quantity) bool': ([a, b]) => nanoOf(a) > nanoOf(b),
   'kubernetes.Quantity.compareTo(kubernetes.Quantity) int': ([a, b]) =>
     nanoOf(a) < nanoOf(b) ? -1n : nanoOf(a) > nanoOf(b) ? 1n : 0n,
-})
+}

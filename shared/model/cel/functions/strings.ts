@@ -1,7 +1,7 @@
 import { quote } from '../../schema/field-error.ts'
 import { compilePattern, type Pattern } from '../../schema/pattern.ts'
 import type { Meter } from '../meter.ts'
-import { overloads, spendText, type Overload, type Run } from '../overload.ts'
+import { type Functions, type Run, spendText } from '../overload.ts'
 import { CelFailure, type Result, type Value } from '../value.ts'
 import { codePoints, codePlaceOf, pointsOf, sliceOf, spendPoints, codeUnitOf } from './code-points.ts'
 import { formatText } from './format-text.ts'
@@ -133,7 +133,7 @@ const splitting: Run = ([text, by, most = -1n], meter) => {
 const replacing: Run = ([text, sought, by, most = -1n], meter) =>
   replace([text, sought, by] as string[], Number(most), meter)
 
-export const strings: readonly Overload[] = overloads({
+export const strings: Functions = {
   'string.startsWith(string) bool': onTexts((a, b) => a.startsWith(b)),
   'string.endsWith(string) bool': onTexts((a, b) => a.endsWith(b)),
   'string.contains(string) bool': onTexts((a, b) => a.includes(b)),
@@ -178,4 +178,4 @@ export const strings: readonly Overload[] = overloads({
   'list(string).join(string) string': joined,
   'strings.quote(string) string': onText(quote),
   'string.format(list(dyn)) string': ([a, b], meter) => formatText(a as string, b as readonly Value[], meter),
-})
+}

@@ -1,4 +1,4 @@
-import { overloads, spendText, type Overload, type Run } from '../overload.ts'
+import { type Functions, type Run, spendText } from '../overload.ts'
 import { BuiltMap, CelFailure, keyName, Opaque, type Result, type Value } from '../value.ts'
 
 /** What Go's `url.ParseRequestURI` takes: a URL with a scheme, or an absolute path. */
@@ -73,7 +73,7 @@ function of(read: (url: Url) => Result): Run {
   }
 }
 
-export const urls: readonly Overload[] = overloads({
+export const urls: Functions = {
   'url(string) kubernetes.URL': ([a], meter) => {
     spendText(meter, a as string)
     return readUrl(a as string) ?? new CelFailure(`URL parse error during conversion from string: ${shorten(a)}`)
@@ -88,7 +88,7 @@ export const urls: readonly Overload[] = overloads({
   'kubernetes.URL.getPort() string': of(port),
   'kubernetes.URL.getEscapedPath() string': of(escapedPath),
   'kubernetes.URL.getQuery() map(string, list(string))': of(queryOf),
-})
+}
 
 function shorten(value: Value | undefined): string {
   return String(value).slice(0, 100)
