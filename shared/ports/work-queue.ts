@@ -41,6 +41,12 @@ export interface WorkQueue {
    * given up. Only where the queue counts.
    */
   readonly receivesMax?: number
+
+  /**
+   * Each wake-up is a delivery of its own, so that one that comes again brings nothing new. Otherwise they are merged,
+   * and what comes again is in the background lane for as long as nothing urgent has come with it.
+   */
+  readonly keepsApart?: boolean
 }
 
 export interface WakeUp {

@@ -139,7 +139,7 @@ class Observation implements ObservedRun {
       effects,
       wasSteady: isUnprompted(turn) && isConverged(stored),
       convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
-      isRepair: isObserved && nowMs - change.atMs >= lateMs && isUnprompted(turn) && isAtRest(stored),
+      isRepair: isObserved && nowMs - change.atMs >= lateMs && bringsNoChange(turn) && isAtRest(stored),
       isRepeated: isRepeatedError(stored, verdict),
     })
     if (engine.history !== undefined) this.#keep(engine.history, { verdict, ms, isObserved })
@@ -201,15 +201,15 @@ function identity({ name: controller, kind: { kind } }: Controller, { object }: 
 
 /** Only time has passed: a timer, the resync, or a wake-up that comes back from a hold with nothing new. */
 function isUnprompted(turn: Turn): boolean {
-  return isBackFromHold(turn) || turn.wakeUps.every(({ origin }) => origin !== 'change')
+  return turn.isRepeated || bringsNoChange(turn)
 }
 
-function isBackFromHold({ receiveCount, wakeUps }: Turn): boolean {
-  return receiveCount > 1 && wakeUps.every(({ lane }) => lane === 'background')
+function bringsNoChange({ wakeUps }: Turn): boolean {
+  return wakeUps.every(({ origin }) => origin !== 'change')
 }
 
-function causesOf(turn: Turn): string[] {
-  return isBackFromHold(turn) ? ['its wait was over'] : turn.wakeUps.map(({ reason }) => reason)
+function causesOf({ isRepeated, wakeUps }: Turn): string[] {
+  return isRepeated ? ['its wait was over'] : wakeUps.map(({ reason }) => reason)
 }
 
 interface EndedRun {

@@ -60,6 +60,7 @@ export function createBatchQueue({ queue, clock, logger }: BatchQueueOptions): B
   return {
     ...queue,
     receivesMax,
+    keepsApart: true,
     settle: async (deliveries) => {
       if (closing.signal.aborted) return
       note(deliveries, settled)

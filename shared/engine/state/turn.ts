@@ -10,6 +10,8 @@ export interface Turn {
   readonly wakeUps: readonly WakeUp[]
   /** How often this turn's oldest wake-up was handed out. */
   readonly receiveCount: number
+  /** It was handed out before, and nothing has come for its key since. */
+  readonly isRepeated: boolean
   /** What ends a hold of this turn; it goes into the object, so that a change can wake it. */
   readonly handle: string
   /** Its message was held so often that the queue would soon give it up: a wait is to be left to the sweep. */
@@ -46,6 +48,7 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
     key: kept.wakeUp.key,
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
     receiveCount: Math.max(...deliveries.map(({ receiveCount }) => receiveCount)),
+    isRepeated: deliveries.every((delivery) => isRepeated(delivery, queue)),
     handle: kept.handle,
     isNearReceiveLimit: kept.receiveCount >= (queue.receivesMax ?? Infinity),
     // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
@@ -59,6 +62,10 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
     isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
     settle: () => queue.settle([kept, ...rest]),
   }
+}
+
+function isRepeated({ receiveCount, wakeUp: { lane } }: Delivery, { keepsApart = false }: WorkQueue): boolean {
+  return receiveCount > 1 && (keepsApart || lane === 'background')
 }
 
 /**

@@ -15,7 +15,7 @@ export interface LocalWorkQueueOptions {
   readonly onHandOut?: (waitedMs: number) => void
 }
 
-export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax'>> {
+export interface LocalWorkQueue extends Required<Omit<WorkQueue, 'receivesMax' | 'keepsApart'>> {
   /** How many keys could be handed out now; those with a time ahead, taken or held do not count. */
   depth(): number
   /** Keys as they stand in the queue; with `after`, those behind the one of this `order`. */

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { turnsOf } from '../../../../shared/engine/state/turn.ts'
-import type { Delivery, Origin, WorkQueue } from '../../../../shared/ports/work-queue.ts'
+import type { Delivery, Lane, Origin, WorkQueue } from '../../../../shared/ports/work-queue.ts'
 
 const key = { group: 'example.com', kind: 'Widget', namespace: 'default', name: 'w' }
 
@@ -103,4 +103,27 @@ it('is worn when the message it would hold was handed out too often for that, wh
   expect(turnsOf(worn, queue(8))[0]?.isNearReceiveLimit).toBe(false)
   expect(turnsOf(worn, queue())[0]?.isNearReceiveLimit).toBe(false)
   expect(turnsOf([...worn, delivery('b', 'change', 1)], queue(7))[0]?.isNearReceiveLimit).toBe(false)
+})
+
+describe('it is repeated', () => {
+  const of = (lane: Lane, ...counts: readonly number[]): readonly Delivery[] =>
+    counts.map((count, i) => {
+      const one = delivery(String(i), 'change', count)
+      return { ...one, wakeUp: { ...one.wakeUp, lane } }
+    })
+  const isRepeated = (deliveries: readonly Delivery[], to: WorkQueue): boolean | undefined =>
+    turnsOf(deliveries, to)[0]?.isRepeated
+
+  it('when all of it came before, where messages are kept apart, in whatever lane they were sent', () => {
+    const apart = { ...queue(), keepsApart: true }
+    expect(isRepeated(of('urgent', 2), apart)).toBe(true)
+    expect(isRepeated(of('urgent', 2, 1), apart)).toBe(false)
+    expect(isRepeated(of('background', 1), apart)).toBe(false)
+  })
+
+  it('when it comes again with nothing urgent, where they are merged', () => {
+    expect(isRepeated(of('background', 2), queue())).toBe(true)
+    expect(isRepeated(of('urgent', 2), queue())).toBe(false)
+    expect(isRepeated(of('background', 1), queue())).toBe(false)
+  })
 })

@@ -50,6 +50,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
     key,
     wakeUps: [],
     receiveCount,
+    isRepeated: false,
     handle: 'h',
     isNearReceiveLimit: false,
     hold: async (ms) => void calls.push(`hold ${ms}`),
