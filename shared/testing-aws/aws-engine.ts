@@ -1,4 +1,3 @@
-import { createLocalWorkQueue, type LocalWorkQueue } from '../adapters/local/queue/local-work-queue.ts'
 import { createPrometheusTelemetry } from '../adapters/local/prometheus-telemetry.ts'
 import { createDynamodbChangeFeed } from '../adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../adapters/aws/dynamodb/dynamodb-checkpoint.ts'
@@ -8,29 +7,44 @@ import { createDynamodbNetted } from '../adapters/aws/dynamodb/dynamodb-netted.t
 import { createDynamodbReservations } from '../adapters/aws/dynamodb/dynamodb-reservations.ts'
 import { createDynamodbStore } from '../adapters/aws/dynamodb/dynamodb-store.ts'
 import { changeOf } from '../adapters/aws/dynamodb/dynamodb-stream.ts'
-import { createControlLoops, type ControlLoop } from '../engine/loops/control-loops.ts'
-import { createSharedRetryBudget } from '../engine/limits/retry-budget.ts'
+import { deliveryOf, type LoopDelivery } from '../adapters/aws/sqs/sqs-message.ts'
+import { createDeadLetters } from '../engine/loops/dead-letter.ts'
+import { withDirectWake } from '../engine/wake/direct-wake.ts'
+import type { Controller } from '../reconciler/controller.ts'
 import { wheelSlot } from '../model/wheel.ts'
 import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import { tellDefinitionWrites } from '../resources/definition-writes.ts'
 import { createSeededRandom } from '../testing/seeded-random.ts'
 import type { Delivery, WorkQueue } from '../ports/work-queue.ts'
 import { createAwsApi } from '../runtime/aws/api.ts'
-import { createReconcileBatch, reserveMs } from '../runtime/aws/reconcile.ts'
-import type { QueueCapacity } from '../runtime/aws/queues.ts'
+import { createDeadLetterBatch } from '../runtime/aws/dead-letters.ts'
+import { createReconcileBatch } from '../runtime/aws/reconcile.ts'
+import { openAwsQueues, type AwsQueues } from '../runtime/aws/queues.ts'
 import { createRelayBatch } from '../runtime/aws/relay.ts'
+import { workersOf } from '../runtime/aws/send-window.ts'
 import { createTick, type Tick } from '../runtime/aws/resync.ts'
-import { createAwsServices, type QueueServices, type TablePorts } from '../runtime/aws/services.ts'
+import { apiKindsMaxAgeMs, createAwsServices, type QueueServices, type TablePorts } from '../runtime/aws/services.ts'
 import { pagesOf, type LocalCore, type LocalCoreOptions } from '../runtime/local/core.ts'
 import type { OpenTestEngine, TestEngine } from '../testing/test-engine.ts'
 import { bufferOf, startDynalite, testClient, type TestStreamRecord, type Transport } from './dynalite.ts'
+import { mapQueue, type QueueMapping, type QueueRecord } from './queue-mapping.ts'
+import { createTestSqs, type TestQueue, type TestSqs } from './test-sqs.ts'
 
 /**
  * The engine as it is on AWS, for `createTestEnv({ engine: awsEngine })`, on the virtual clock of the environment:
- * DynamoDB's adapters on dynalite, its stream, the batches of relay, reconcile and tick that the functions run, and
- * queues with the rules of SQS FIFO in this process, since no emulator of SQS has a virtual clock. What a queue or a
- * stream holds outlives a crash, as it does there.
+ * DynamoDB's adapters on dynalite, its stream, and the batches of relay, reconcile, dead letters and tick that the
+ * functions run.
+ *
+ * The queues are SQS in this process (`test-sqs.ts`), since no emulator of SQS has a virtual clock: the adapter of SQS
+ * and the SDK's own client over the rules of FIFO queues (`fifo-queue.ts`), set up as `infra` does it for isolated
+ * Controllers: one queue for each, one for the engine's own loops, one for dead letters, each with its event source
+ * mapping. What a queue or a stream holds outlives a crash, and what a process had in hand comes again when its
+ * visibility timeout ends, as it does there.
+ *
+ * What is not as it is there: all functions share a process and its knowledge of kinds, the stream has one shard, and a
+ * function that ignores its end is not ended.
  */
 export const awsEngine: OpenTestEngine = openAwsEngine
 
@@ -40,7 +54,7 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
   const options = { client: testClient(traffic.transport), table: 'setpoint', clock, random: createSeededRandom(1) }
   const checkpoint = (name: string) => createDynamodbCheckpoint({ ...options, name })
   const stream: TestStreamRecord[] = []
-  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), queues: new Map(), inHand: new Map() }
+  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), sqs: createTestSqs(clock) }
   dynalite.onRecord((record) => {
     stream.push(record)
     grow(state)
@@ -64,7 +78,7 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
       }
       return startAwsCore(given, others, state)
     },
-    isQuiet: traffic.isQuiet,
+    isQuiet: () => traffic.isQuiet() && state.sqs.isQuiet(),
   }
 }
 
@@ -74,9 +88,7 @@ interface Durable {
   /** How far the relay got. */
   position: number
   grown: PromiseWithResolvers<void>
-  readonly queues: Map<string, LocalWorkQueue>
-  /** What the functions that live have in hand, by queue. */
-  readonly inHand: Map<string, Set<Delivery>>
+  readonly sqs: TestSqs
 }
 
 /** Wakes who waits for the stream to go on. */
@@ -136,43 +148,44 @@ async function startAwsCore(
   { reserve, listNetted, inHand, checkpoint }: Pick<TablePorts, 'reserve' | 'listNetted' | 'inHand' | 'checkpoint'>,
   state: Durable,
 ): Promise<LocalCore> {
-  const { clock, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const random = lateOnTheWheel(options.random)
+  const { clock, logger, controllers, ports } = options
   const telemetry = createPrometheusTelemetry()
-  const boundary = { clock, random, retire: () => {}, ...(options.webhooks && { webhooks: options.webhooks }) }
+  const boundary = { clock, retire: () => {}, ...(options.webhooks && { webhooks: options.webhooks }) }
+  const boundaryOf = () => ({ ...boundary, random: lateOnTheWheel(options.random) })
   const checkpointOf = (name: string): Checkpoint => (name === 'access' ? checkpoint(name) : ports.turned)
-  const tablePorts = { ...ports, reserve, listNetted, inHand, checkpoint: checkpointOf }
-  const services = createAwsServices({
-    boundary,
-    ports: tablePorts,
+  const { mappings, queues } = openQueues(options, state.sqs, checkpoint)
+  const common = {
+    ports: { ...ports, reserve, listNetted, inHand, checkpoint: checkpointOf },
     controllers,
-    kindsMaxAgeMs: 300_000,
     logger,
     telemetry,
+  }
+  const { retryBudget } = options
+  const services = createAwsServices({ ...common, boundary: boundaryOf(), retryBudget, kindsMaxAgeMs: 300_000 })
+  const apiServices = createAwsServices({
+    ...common,
+    boundary: boundaryOf(),
+    kindsMaxAgeMs: apiKindsMaxAgeMs,
+    wrapStore: (store) =>
+      tellDefinitionWrites(
+        withDirectWake(store, { controllers, ...queues, clock, logger }),
+        services.catalog.invalidate,
+      ),
   })
-  const loops = createControlLoops(services)
-  for (const { name, timeoutMs } of loops)
-    if (!state.queues.has(name))
-      state.queues.set(name, createLocalWorkQueue({ clock, random, visibilityMs: 6 * (timeoutMs + 15_000) }))
-  await giveBack(state)
-  const wrapped = new Map([...state.queues].map(([name, queue]) => [name, wrapQueue(queue, name)]))
-  const queueOf = ({ name }: { readonly name: string }): WorkQueue => wrapped.get(name) as WorkQueue
-  const budget = options.retryBudget && { retryBudget: createSharedRetryBudget(options.retryBudget, reserve) }
   const outside = { ...(options.roles && { roles: options.roles }), ...(options.vault && { vault: options.vault }) }
-  const capacityOf = ({ name }: { readonly name: string }): QueueCapacity => ({ queue: name, concurrency: 10 })
-  const engine: QueueServices = { ...services, queueOf, capacityOf, ...budget, ...outside }
+  const engine = { ...services, ...queues, ...outside }
   const stop = new AbortController()
-  const tick = createTick({ ...engine, depthOf: async ({ name }) => state.queues.get(name)?.depth() ?? 0 })
+  const tick = createTick(engine)
   await tick()
   const running = [
     serveStream(engine, state, stop.signal),
     serveTicks(tick, { ...engine, everyMs: Math.max(60_000, options.tickMs ?? 0) }, stop.signal),
-    ...loops.map((loop) => serveQueue(loop, { engine, state, signal: stop.signal })),
+    ...mappings(engine).map((mapping) => mapQueue(mapping, stop.signal)),
   ]
   return {
-    api: createAwsApi(services, options.authenticate, { pages: pagesOf(telemetry, controllers) }),
-    resources: services.resources,
-    catalog: services.catalog,
+    api: createAwsApi(apiServices, options.authenticate, { pages: pagesOf(telemetry, controllers) }),
+    resources: apiServices.resources,
+    catalog: apiServices.catalog,
     ended: Promise.all(running),
     stop: async () => {
       stop.abort()
@@ -182,13 +195,73 @@ async function startAwsCore(
   }
 }
 
-/**
- * What a dead process had in hand comes again when its visibility timeout ends. Here it ends with the process: time is
- * no matter then.
- */
-async function giveBack({ queues, inHand }: Durable): Promise<void> {
-  for (const [name, deliveries] of inHand) await queues.get(name)?.hold([...deliveries], 0)
-  inHand.clear()
+interface OpenedQueues {
+  readonly queues: AwsQueues
+  /** What hands the queues' messages to the functions. */
+  mappings(engine: QueueServices): readonly QueueMapping[]
+}
+
+/** As `infra` makes them. */
+function openQueues(
+  { clock, random, controllers, wrapQueue = (queue) => queue }: LocalCoreOptions,
+  sqs: TestSqs,
+  checkpoint: (name: string) => Checkpoint,
+): OpenedQueues {
+  const dead = sqs.openQueue({ name: 'dead-letters.fifo', visibilityMs: 180_000 })
+  const open = ({ name, timeoutMs }: Worker): TestQueue =>
+    sqs.openQueue({ name: `${name}.fifo`, visibilityMs: 6 * timeoutMs, redrive: { maxReceiveCount, to: dead } })
+  const workers = [systemWorker, ...controllers.map(workerOf)].map((worker) => ({ ...worker, queue: open(worker) }))
+  const urls = Object.fromEntries(workers.map(({ name, queue }) => [name, queue.url]))
+  const environment = { SETPOINT_QUEUES: JSON.stringify(urls) }
+  const queues = openAwsQueues({ environment, sqs: sqs.settings, clock, random }, controllers, checkpoint)
+  const wrapped = new Map<string, WorkQueue>()
+  const queueOf: AwsQueues['queueOf'] = ({ name }) => {
+    const queue = wrapped.get(name) ?? wrapQueue(queues.queueOf({ name }), name)
+    wrapped.set(name, queue)
+    return queue
+  }
+  return {
+    queues: { ...queues, queueOf },
+    mappings: (engine) => [
+      ...workers.map(({ queue, concurrency, timeoutMs }) => {
+        const reconcile = createReconcileBatch(engine)
+        const invoke = (records: readonly QueueRecord[]) =>
+          reconcileRecords(records, (all) => reconcile(all, timeoutMs))
+        return { queue, ...workersOf(concurrency), invoke }
+      }),
+      {
+        queue: dead,
+        batchSize: 10,
+        invocations: 5,
+        invoke: createDeadLetterBatch(() => createDeadLetters(engine), engine.logger),
+      },
+    ],
+  }
+}
+
+/** As infra has it (infra/constructs/work-queue.ts). */
+const maxReceiveCount = 10
+
+/** A function that reconciles, and how long it may take. */
+interface Worker {
+  readonly name: string
+  readonly timeoutMs: number
+  readonly concurrency: number
+}
+
+const systemWorker: Worker = { name: 'system', timeoutMs: 75_000, concurrency: 10 }
+
+function workerOf({ name, timeoutMs, concurrency }: Controller): Worker {
+  return { name, timeoutMs: timeoutMs + 15_000, concurrency }
+}
+
+async function reconcileRecords(
+  records: readonly QueueRecord[],
+  reconcile: (all: readonly LoopDelivery[]) => Promise<readonly Delivery[]>,
+): Promise<readonly string[]> {
+  const all = records.map((record) => ({ id: record.messageId, said: deliveryOf(record) }))
+  const kept = await reconcile(all.map(({ said }) => said))
+  return all.flatMap(({ id, said }) => (kept.includes(said.delivery) ? id : []))
 }
 
 async function serveStream(engine: QueueServices, state: Durable, signal: AbortSignal): Promise<void> {
@@ -212,41 +285,4 @@ async function serveTicks(tick: Tick, { clock, logger, everyMs }: Ticking, signa
 
 interface Ticking extends QueueServices {
   readonly everyMs: number
-}
-
-interface Serving {
-  readonly engine: QueueServices
-  readonly state: Durable
-  readonly signal: AbortSignal
-}
-
-/** The event source mapping: batches of ten, as many keys at once as the controller may run. */
-async function serveQueue(loop: ControlLoop, { engine, state, signal }: Serving): Promise<void> {
-  const queue = engine.queueOf(loop)
-  const reconcile = createReconcileBatch(engine)
-  const inHand = new Set<Delivery>()
-  state.inHand.set(loop.name, inHand)
-  let running = 0
-  let freed = Promise.withResolvers<void>()
-
-  async function hand(deliveries: readonly Delivery[]): Promise<void> {
-    const batch = deliveries.map((delivery) => ({ loop: loop.name, delivery }))
-    const kept = await reconcile(batch, loop.timeoutMs + reserveMs + 10_000)
-    const done = deliveries.filter((delivery) => !kept.includes(delivery))
-    if (done.length > 0) await queue.settle(done)
-    for (const delivery of deliveries) inHand.delete(delivery)
-    running -= deliveries.length
-    freed.resolve()
-  }
-
-  while (!signal.aborted) {
-    const max = Math.min(10, loop.concurrency - running)
-    const deliveries = max > 0 ? await queue.receive(max, signal) : []
-    running += deliveries.length
-    for (const delivery of deliveries) inHand.add(delivery)
-    if (deliveries.length > 0) void hand(deliveries)
-    if (running < loop.concurrency) continue
-    freed = Promise.withResolvers()
-    await freed.promise
-  }
 }

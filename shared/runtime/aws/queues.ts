@@ -59,7 +59,7 @@ const overheadMs = 15_000
  * variables may come after the code, and in the queue of the system its wake-ups would be dead letters in the end.
  */
 export function openAwsQueues(
-  boundary: AwsBoundary,
+  boundary: Pick<AwsBoundary, 'environment' | 'sqs' | 'clock' | 'random'>,
   controllers: readonly QueuedController[],
   checkpoint: (name: string) => Checkpoint,
 ): AwsQueues {

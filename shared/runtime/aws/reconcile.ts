@@ -28,7 +28,7 @@ import { SlowTurns } from './slow-turns.ts'
 export type ReconcileBatch = (deliveries: readonly LoopDelivery[], timeMs: number) => Promise<readonly Delivery[]>
 
 /** What is left of a function's time for writing down how its runs went. */
-export const reserveMs = 5_000
+const reserveMs = 5_000
 
 /**
  * What of it a reconcile function may still take to end once it was told that its time is over. After that the process

@@ -19,7 +19,7 @@ import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
 import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
-import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
+import { createKindCatalog, type StoreKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
 import type { Allowances } from '../../ports/allowances.ts'
 import type { AwsBoundary, AwsTraces } from './boundary.ts'
@@ -43,6 +43,7 @@ export interface TablePorts {
 
 /** What the functions of one control plane work with: made once per process, and used by all its invocations. */
 export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBoundary, 'retire'> {
+  readonly catalog: StoreKindCatalog
   readonly reserve: Reserve
   readonly history?: FlushedHistory
   readonly readAccess: ReadAccess
