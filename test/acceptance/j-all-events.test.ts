@@ -193,7 +193,8 @@ describe('the last run', () => {
     await env.delete(Widget, 'w')
     await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
     await env.delete(Widget, 'w')
-    for (let i = 0; i < 20; i++) await env.advance('2s')
+    // On AWS the message of a run that goes on after its time comes again after its visibility timeout.
+    for (let i = 0; i < 90; i++) await env.advance('2s')
     expect(begunLate.length).toBeGreaterThan(1)
     expect(begunLate).not.toContain(true)
   })

@@ -12,7 +12,7 @@ const Crate = defineKind({
   version: 'v1',
   kind: 'Crate',
   spec: z.object({ filling: z.string() }),
-  status: z.object({ weight: z.number().optional() }),
+  status: z.object({ weight: z.number().optional(), label: z.string().optional() }),
 })
 
 let env: TestEnv
@@ -24,7 +24,8 @@ function crates(): Controller {
   return defineReconciler(Crate, {
     reconcile: async ({ spec: { filling } }) => {
       runs++
-      return done({ status: { weight: filling.length } })
+      // Takes more room than the engine has beside a spec on any store, and more than it frees with its first run.
+      return done({ status: { weight: filling.length, label: 'x'.repeat(500) } })
     },
     cleanup: async () => done(),
   })

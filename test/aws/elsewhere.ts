@@ -7,6 +7,13 @@ const reasons: Readonly<Record<string, string>> = {
   'D26 nothing starves': lanes(),
   'D26 wakes them over time, behind the edits of users, and warns': lanes(),
   'D26 keeps the edits of users under 50 ms of queue wait': lanes(),
+  'A3 the object is read when its run begins': twoAtOnce(),
+  'A4 many triggers while a key waits are one run': twoAtOnce(),
+  'A24 D11 run side by side, 1 at once': twoAtOnce(),
+  'A27 a long run delays no other key': twoAtOnce(),
+  'between the write of the wait and its beginning keeps the time, and the repeated run':
+    'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue',
+  'J30 the next object of the name runs, though the process ends while a last run goes on': overrun(),
   'A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them': overrun(),
   'D32 A25 can write nothing any more, so that the one that took over has its effects alone': overrun(),
   'A25 D32 two deployed versions on one queue':
@@ -46,6 +53,10 @@ function slices(): string {
 
 function place(): string {
   return 'functions keep no place in a feed; what the stream lost is found by the timer of the change: test/aws, "a change that the stream lost"'
+}
+
+function twoAtOnce(): string {
+  return 'a function runs two batches at least at once, and a batch is as long as its slowest run: test/aws, acceptance-queue'
 }
 
 function lanes(): string {
