@@ -30,11 +30,13 @@ export function completeState(
 ): ApiObject {
   const object = prepareState(next, around)
   const strategy = strategyOf(object)
+  const misfits = checkSchema(kind, object, live)
   refuse(kind, object.metadata.name, [
     ...checkMetadata(object.metadata, strategy.nameRule),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
-    ...checkSchema(kind, object, live),
-    ...(strategy.check?.(object, live) ?? []),
+    ...misfits,
+    // The kind's own check reads fields as the schema has them, and is not for what has others.
+    ...(misfits.length === 0 ? (strategy.check?.(object, live) ?? []) : []),
   ])
   return object
 }
