@@ -150,9 +150,9 @@ function schemaOf(options: SchemaOptions): StructuralSchema {
     options.status === undefined ? { type: 'object' as const } : structural(options, 'status', options.status)
   const schema: StructuralSchema = {
     type: 'object',
-    ...(options.description === undefined ? {} : { description: options.description }),
+    ...(options.description !== undefined && { description: options.description }),
     ...(isRequired ? { required: ['spec'] } : {}),
-    ...(options.rules === undefined ? {} : { 'x-kubernetes-validations': options.rules }),
+    ...(options.rules !== undefined && { 'x-kubernetes-validations': options.rules }),
     properties: { spec, status: withConditions(status) },
   }
   const [error] = [...checkStructural(schema), ...checkRuleCosts(schema, '')]
@@ -208,7 +208,7 @@ function isSafeIntegerBound(keyword: string, value: unknown): boolean {
 function isIntOrString(schema: JsonObject): boolean {
   const { anyOf } = schema
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return false
-  const types = anyOf.map((branch) => (isObject(branch) ? branch['type'] : undefined))
+  const types = anyOf.map((branch) => (branch as JsonObject)['type'])
   return types.includes('integer') && types.includes('string')
 }
 

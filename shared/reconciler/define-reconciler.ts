@@ -108,7 +108,7 @@ export function defineReconciler<Read, Body>(
   kind: Kind<Read, Body>,
   options: ReconcilerOptions<Read> | CleanupOptions<Read> | AllEventsOptions<Read>,
 ): Controller {
-  const { name = kind.kind.toLowerCase(), concurrency = 10, cleanup } = options
+  const { name = kind.kind.toLowerCase(), concurrency = 10, resync = '10h', cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   if (options.onRemoved !== undefined && cleanup !== undefined)
@@ -128,7 +128,7 @@ export function defineReconciler<Read, Body>(
     ...wakers,
     rights: rightsOf({ kind: kind as Kind, ...wakers }, grants),
     ...(options.vault && { vault: checkVaultGrants(name, options.vault) }),
-    resyncMs: durationMs(options.resync === false ? 0 : (options.resync ?? '10h')),
+    resyncMs: durationMs(resync || 0),
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),
     concurrency,

@@ -26,7 +26,8 @@ export async function addFinalizer<Read extends WithMetadata>(
   await changeFinalizers(ctx, {
     kind,
     object,
-    change: (names) => (names.includes(finalizer) ? names : [...names, finalizer]),
+    change: ({ finalizers = [], deletionTimestamp }) =>
+      deletionTimestamp !== undefined || finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer],
   })
 }
 
@@ -35,11 +36,15 @@ export async function removeFinalizer<Read extends WithMetadata>(
   ctx: Pick<Context, 'get' | 'patch'>,
   { kind, object, finalizer }: HeldObject<Read>,
 ): Promise<void> {
-  await changeFinalizers(ctx, { kind, object, change: (names) => names.filter((name) => name !== finalizer) })
+  await changeFinalizers(ctx, {
+    kind,
+    object,
+    change: ({ finalizers = [] }) => finalizers.filter((name) => name !== finalizer),
+  })
 }
 
 interface Change<Read> extends Pick<HeldObject<Read>, 'kind' | 'object'> {
-  readonly change: (finalizers: readonly string[]) => readonly string[]
+  readonly change: (live: Readonly<ObjectMeta>) => readonly string[]
 }
 
 async function changeFinalizers<Read extends WithMetadata>(
@@ -50,10 +55,9 @@ async function changeFinalizers<Read extends WithMetadata>(
     kind,
     at: { name: given.name, ...(given.namespace !== undefined && { namespace: given.namespace }) },
     change: (live) => {
-      const { uid, finalizers = [], deletionTimestamp } = live.metadata
-      const next = change(finalizers)
-      const refused = next.length > finalizers.length && deletionTimestamp !== undefined
-      if (uid !== given.uid || refused || next.length === finalizers.length) return
+      const { uid, finalizers = [] } = live.metadata
+      const next = change(live.metadata)
+      if (uid !== given.uid || next.length === finalizers.length) return
       return { metadata: { finalizers: [...next] } }
     },
   })

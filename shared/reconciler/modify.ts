@@ -25,7 +25,7 @@ export async function modify<Read extends { readonly metadata: Readonly<ObjectMe
 ): Promise<Read | undefined> {
   return onNewest(async () => {
     const object = await ctx.get(kind, at)
-    const patch = object === undefined ? undefined : change(object)
+    const patch = object && change(object)
     if (object === undefined || patch === undefined) return object
     return ctx.patch(kind, at, onVersion(patch, object), subresource && { subresource }).catch(absentIfGone)
   })

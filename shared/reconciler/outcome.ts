@@ -44,7 +44,7 @@ export function done<Status = never>({
   resyncAfter,
   ...report
 }: Report<NoInfer<Status>> & { readonly resyncAfter?: Duration; readonly syncedAtMs?: number } = {}): Done<Status> {
-  return { kind: 'done', ...report, ...(resyncAfter === undefined ? {} : { resyncAfterMs: durationMs(resyncAfter) }) }
+  return { kind: 'done', ...report, ...(resyncAfter !== undefined && { resyncAfterMs: durationMs(resyncAfter) }) }
 }
 
 /**
@@ -115,5 +115,5 @@ export function withReport<Thrown extends Error>(error: Thrown, report: FailureR
 
 /** What `withReport` has put to an error. */
 export function reportOf(error: unknown): FailureReport | undefined {
-  return error instanceof Error ? failureReports.get(error) : undefined
+  return failureReports.get(error as Error)
 }

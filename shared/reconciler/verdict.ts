@@ -26,7 +26,7 @@ export function observes({ kind }: Verdict): boolean {
  */
 export function verdictOf(error: unknown, conceal: (text: string) => string = (text) => text): Verdict {
   const report = reportOf(error)
-  return { ...sortError(error, conceal), ...(report === undefined ? {} : { report }) }
+  return { ...sortError(error, conceal), ...(report !== undefined && { report }) }
 }
 
 function sortError(error: unknown, conceal: (text: string) => string): Exclude<Verdict, Outcome> {

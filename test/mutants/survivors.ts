@@ -237,4 +237,46 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: 'true',
     why: 'each entry sets it, and without entries nobody is named',
   },
+  {
+    path: 'shared/reconciler/canary/decide-canary.ts',
+    line: 'return (hashOf(uid) / 2 ** 32) * 100 < share',
+    replacement: '<=',
+    why: 'an id that falls upon the border of a share may be on either side',
+  },
+  {
+    path: 'shared/reconciler/canary/decide-canary.ts',
+    line: 'return (hash ^ (hash >>> 16)) >>> 0',
+    replacement: '17',
+    why: 'the lower half of the bits moves nobody by a hundredth',
+  },
+  {
+    path: 'shared/reconciler/define-kind.ts',
+    line: "if (typeof SETPOINT_SCHEMAS_CHECKED === 'undefined') workOut()",
+    replacement: 'true',
+    why: 'a definition comes to the same whenever it is worked out',
+  },
+  {
+    path: 'shared/reconciler/external/rate-budget.ts',
+    line: 'if (filledMs !== -Infinity && nowMs > filledMs)',
+    replacement: '>=',
+    why: 'to add nothing changes nothing',
+  },
+  {
+    path: 'shared/reconciler/external/rate-budget.ts',
+    line: 'if (nowMs < untilMs || missing > epsilon)',
+    replacement: '>=',
+    why: 'a call that is missing by exactly so much is rounding, and may count or not',
+  },
+  {
+    path: 'shared/reconciler/external/tell.ts',
+    line: '...(untilMs === Infinity ? {} : { resyncAfter: Math.max(0, untilMs - ctx.now()) }),',
+    replacement: '1',
+    why: 'one millisecond more is no difference that is promised',
+  },
+  {
+    path: 'shared/reconciler/external/run-external.ts',
+    line: 'return again(Math.max(0, end.untilMs - run.ctx.now()), { ready: waiting(end.reason, end.message) })',
+    replacement: '1',
+    why: 'one millisecond more is no difference that is promised',
+  },
 ]

@@ -224,7 +224,7 @@ function whenDeleting(situation: SyncSituation): Action {
 function takeAway(situation: SyncSituation, { id, owner }: Seen & { readonly is: 'present' }): Action {
   const { uid, memory, abilities, nowMs, has } = situation
   if (owner === undefined || owner === uid) {
-    const sinceMs = memory.deletedAtMs === undefined ? Infinity : nowMs - memory.deletedAtMs
+    const sinceMs = nowMs - (memory.deletedAtMs ?? -Infinity)
     const isTaken = memory.deletedAtMs !== undefined && (has === 'deleted' || sinceMs < abilities.graceMs)
     return isTaken
       ? stillThere(id, nowMs + Math.min(slowestLookMs, Math.max(firstLookMs, sinceMs)))

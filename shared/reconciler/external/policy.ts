@@ -37,7 +37,7 @@ export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy 
     deletes: managed.includes('delete'),
     observesOnly: managed.length === 0,
     ...(id === undefined ? {} : { adoption: { id, mode } }),
-    ...(createAgain === undefined ? {} : { createAgain }),
+    ...(createAgain !== undefined && { createAgain }),
   }
 }
 

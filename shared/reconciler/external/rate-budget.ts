@@ -61,7 +61,7 @@ export function createRateBudget(options: RateBudgetOptions, account?: string): 
   const { perSecond: full, burst, userShare = 0.2 } = options
   if (!(full > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
     throw new DefinitionError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
-  const nextSlotMs = { user: 0, sync: 0 }
+  const nextSlotMs = { user: -Infinity, sync: -Infinity }
   let level = burst
   let filledMs = -Infinity
   let rate = full

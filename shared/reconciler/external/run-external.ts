@@ -170,9 +170,9 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
     ...memory,
     digest: declarationDigest(run.object, found.identity),
     syncedAtMs: ctx.now(),
-    ...(shown === undefined ? {} : { shown }),
-    ...(request === undefined ? {} : { request }),
-    ...(kept === undefined ? {} : { outputs: kept }),
+    ...(shown !== undefined && { shown }),
+    ...(request !== undefined && { request }),
+    ...(kept !== undefined && { outputs: kept }),
     ...(differs.length === 0 ? {} : { differs: [...differs] }),
     ...(locked.length === 0 ? {} : { locked: [...locked] }),
   })

@@ -129,9 +129,9 @@ export function syncSituationOf<Client>(run: ExternalRun<Client>): SyncSituation
     memory,
     policy,
     abilities: abilitiesOf(run),
-    ...(run.seen === undefined ? {} : { seen: describeSeen(run, run.seen) }),
-    ...(has === undefined ? {} : { has }),
-    ...(conflict === undefined ? {} : { conflict }),
+    ...(run.seen !== undefined && { seen: describeSeen(run, run.seen) }),
+    ...(has !== undefined && { has }),
+    ...(conflict !== undefined && { conflict }),
   }
 }
 
@@ -151,7 +151,7 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
   const { differs } = compareEntity(run, entity)
-  return { is: 'present', id: api.idOf(entity), differs, ...(owner === undefined ? {} : { owner }) }
+  return { is: 'present', id: api.idOf(entity), differs, ...(owner !== undefined && { owner }) }
 }
 
 /** What is otherwise outside: what can be put right, and what nobody can change there. */
@@ -172,5 +172,5 @@ export function compareEntity<Client>(
 }
 
 function topOf(path: string): string {
-  return path.split('.', 1)[0] ?? path
+  return path.split('.')[0] ?? path
 }

@@ -91,7 +91,7 @@ async function locate<Client>({
 }: ExternalRun<Client>): Promise<Pick<ExternalMemory, 'place' | 'inside'>> {
   const place = await calls.make('get', async () => spec.far.place?.(client), { free: true })
   const { inside } = found
-  return { ...(place === undefined ? {} : { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
+  return { ...(place !== undefined && { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
 }
 
 async function find<Client>(run: ExternalRun<Client>): Promise<JsonObject | undefined> {
@@ -145,7 +145,7 @@ async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<voi
   remember(run, {
     round: round + 1,
     lostId: id,
-    ...(request === undefined ? {} : { request }),
+    ...(request !== undefined && { request }),
     ...(outputsAt && { outputsAt }),
   })
   run.seen = undefined

@@ -54,14 +54,14 @@ export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): O
 function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: ExternalRun<Client>, untilMs: number) {
   return {
     ...(untilMs === Infinity ? {} : { resyncAfter: Math.max(0, untilMs - ctx.now()) }),
-    ...(syncedAtMs === undefined ? {} : { syncedAtMs }),
+    ...(syncedAtMs !== undefined && { syncedAtMs }),
   }
 }
 
 function statusOf<Client>({ memory: { id, shown }, periodMs }: ExternalRun<Client>): JsonObject {
   return {
     ...shown,
-    ...(id === undefined ? {} : { id }),
+    ...(id !== undefined && { id }),
     ...(periodMs === 0 ? {} : { syncPeriod: humanDuration(periodMs) }),
   }
 }
@@ -106,9 +106,9 @@ export function concludeStop<Client>(
   remember(run, {
     ...memory,
     refusal: { digest, atMs, reason, message },
-    ...(request === undefined ? {} : { request }),
+    ...(request !== undefined && { request }),
   })
-  const leftMs = periodMs === 0 ? 0 : atMs + periodMs - ctx.now()
+  const leftMs = atMs + periodMs - ctx.now()
   return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
 }
 

@@ -7,7 +7,7 @@ export async function allDone<Result>(work: readonly Promise<Result>[]): Promise
   const ends = await Promise.allSettled(work)
   const errors = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
   if (errors.length > 0) throw combineFailures(errors.map((error) => ({ error })))
-  return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
+  return ends.map((end) => (end as PromiseFulfilledResult<Result>).value)
 }
 
 export interface NodeFailure {
@@ -31,12 +31,12 @@ export function combineFailures(failures: readonly NodeFailure[]): Error {
     return new StopError(commonReason(verdicts) ?? 'DependentsStopped', message, { cause })
   if (verdicts.some(({ kind }) => kind === 'failed'))
     return Object.assign(cause, { reason: commonReason(verdicts) ?? 'DependentsFailed' })
-  const waitsMs = verdicts.map((verdict) => (verdict.kind === 'retryAfter' ? verdict.afterMs : 0))
+  const waitsMs = verdicts.flatMap((verdict) => (verdict.kind === 'retryAfter' ? [verdict.afterMs] : []))
   return new RetryAfterError(Math.max(...waitsMs), message, { cause })
 }
 
 function commonReason(verdicts: readonly Verdict[]): string | undefined {
-  const reasons = new Set(verdicts.map((verdict) => ('reason' in verdict ? verdict.reason : undefined)))
+  const reasons = new Set(verdicts.map((verdict) => (verdict as { readonly reason?: string }).reason))
   return reasons.size === 1 ? [...reasons][0] : undefined
 }
 

@@ -72,7 +72,7 @@ async function deleteObjects<Primary>(
 }
 
 function placeOf({ name, namespace }: ApiObject['metadata']): { readonly name: string; readonly namespace?: string } {
-  return namespace === undefined ? { name } : { name, namespace }
+  return { name, ...(namespace !== undefined && { namespace }) }
 }
 
 function toList<One>(given: One | readonly One[]): readonly One[] {

@@ -16,12 +16,27 @@ it.each([
   { because: 'its successor has it', change: removeFinalizer, live: { uid: 'v', finalizers: ['a/b'] } },
 ])('$change.name writes $patched when $because', async ({ change, live, patched }) => {
   const written: unknown[] = []
+  const places: unknown[] = []
   const ctx = {
-    get: async () => ({ metadata: { ...metadata, ...live } }),
-    patch: async (_: unknown, __: unknown, body: { metadata: { finalizers?: unknown } }) => {
+    get: async (_: unknown, at: unknown) => {
+      places.push(at)
+      return { metadata: { ...metadata, ...live } }
+    },
+    patch: async (_: unknown, at: unknown, body: { metadata: { finalizers?: unknown } }) => {
+      places.push(at)
       written.push(body.metadata.finalizers)
     },
   } as unknown as Parameters<typeof addFinalizer>[0]
   await change(ctx, { kind: ConfigMap, object: { metadata } as never, finalizer: 'a/b' })
   expect(written).toEqual(patched === undefined ? [] : [patched])
+  expect(new Set(places.map((at) => JSON.stringify(at)))).toEqual(new Set(['{"name":"m","namespace":"default"}']))
+})
+
+it('an object of the cluster has no namespace', async () => {
+  const { namespace: _, ...clusters } = metadata
+  const places: unknown[] = []
+  const get = async (...[, at]: readonly unknown[]) => void places.push(at)
+  const ctx = { get } as unknown as Parameters<typeof addFinalizer>[0]
+  await addFinalizer(ctx, { kind: ConfigMap, object: { metadata: clusters } as never, finalizer: 'a/b' })
+  expect(places).toStrictEqual([{ name: 'm' }])
 })

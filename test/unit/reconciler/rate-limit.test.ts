@@ -35,5 +35,7 @@ it.each([{ perSecond: 0 }, { perSecond: -1 }, { perSecond: Number.NaN }, { perSe
 
 it('a limit is as it was given, with a burst of a second', () => {
   expect(objectLimit('widgets', { runs: 1, within: '2s' })).toEqual({ runs: 1, withinMs: 2_000 })
+  expect(objectLimit('widgets', { runs: 1, within: 1 })).toEqual({ runs: 1, withinMs: 1 })
+  expect(controllerLimit('widgets', { perSecond: 0.5, burst: 1 })).toEqual({ perSecond: 0.5, burst: 1 })
   expect([0.5, 1, 2.5].map((perSecond) => controllerLimit('widgets', { perSecond })?.burst)).toEqual([1, 1, 3])
 })

@@ -76,6 +76,7 @@ describe('a reconciler', () => {
       "the reconciler own may not write ConfigMap (core), which it does not declare: add grants: [{ kind: ConfigMap, access: 'write' }] to its definition, or ConfigMap to its owns",
     )
     expect(ask('read')).toThrow("access: 'read' }] to its definition, or ConfigMap to its owns or watches")
+    expect(ask('write')).toThrow(/to its owns$/)
     expect(ask('read')).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
   })
 })

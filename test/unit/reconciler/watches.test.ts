@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { toMappedWatch, referenceWatch } from '../../../shared/reconciler/watches.ts'
-import { ConfigMap, mapped, reference, type ApiObject } from '../../../shared/index.ts'
+import { ConfigMap, mapped, Namespace, reference, type ApiObject } from '../../../shared/index.ts'
 
 /** Names come from what users write, and become keys. */
 const object: ApiObject = {
@@ -29,4 +29,16 @@ it.each(impossible)('nothing maps to an object that cannot be called %j', (given
     mapped(ConfigMap, () => given),
   )
   expect(primaries(object)).toEqual([])
+})
+
+it.each([
+  ['no reference', ConfigMap, undefined, []],
+  ['none of several', ConfigMap, [], []],
+  ['one', ConfigMap, { name: 'a' }, [possible]],
+  ['one of the longest names', ConfigMap, { name: 'x'.repeat(253) }, [{ ...possible, name: 'x'.repeat(253) }]],
+  ['one of another namespace', ConfigMap, { name: 'a', namespace: 'm' }, [{ ...possible, namespace: 'm' }]],
+  ['one of the cluster', Namespace, { name: 'a' }, [{ ...possible, kind: 'Namespace', namespace: '' }]],
+])('%s is followed', (_what, kind, given, keys) => {
+  const { targets } = referenceWatch(reference<ApiObject>(kind as never, () => given))
+  expect(targets(object)).toEqual(keys)
 })

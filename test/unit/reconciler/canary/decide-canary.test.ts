@@ -34,6 +34,9 @@ describe('a trial', () => {
     ['goes back at once when it does worse', spec, first, seen([5, 3, 1], [45, 0]), 1, 'RolledBack', 0],
     ['goes on when the others do as badly', spec, first, seen([10, 10, 1], [90, 9]), 10, 'Trial', 50],
     ['goes back when a few more are unready', spec, first, seen([10, 10, 2], [90, 9]), 10, 'RolledBack', 0],
+    ['goes back when there are no others', spec, first, seen([100, 99, 1], [0, 0]), 1, 'RolledBack', 0],
+    ['goes back when the only one is unready', spec, first, seen([1, 1, 1], [10, 0]), 1, 'RolledBack', 0],
+    ['goes on when the only other one is as bad', spec, first, seen([2, 2, 2], [1, 1]), 10, 'Trial', 50],
     ['tolerates a few more', { ...spec, tolerance: 10 }, first, seen([10, 10, 2], [90, 9]), 10, 'Trial', 50],
     [
       'is promoted by a person',
@@ -82,6 +85,15 @@ describe('the share of an object', () => {
   it.each([1, 10, 50, 99])('of %s in a hundred is about that many, though their ids are alike', (share) => {
     const inside = uids.filter((uid) => isInShare(uid, share)).length / 100
     expect(Math.abs(inside - share)).toBeLessThan(2)
+  })
+
+  it.each([
+    ['uid-0', 44],
+    ['uid-1', 31],
+    ['5f0c4a1e-7c1d-4b8e-9a55-0d3f4f1f7a10', 60],
+    ['', 67],
+  ])('of the id %j begins at %s in a hundred, in every version of this program', (uid, from) => {
+    expect(Array.from({ length: 101 }, (_, share) => share).find((share) => isInShare(uid, share))).toBe(from)
   })
 
   it('is kept when shares grow; none of nothing, all of a hundred', () => {

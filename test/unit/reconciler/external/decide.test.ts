@@ -69,6 +69,16 @@ describe('what is refused', () => {
     },
     { because: 'somebody asks', given: { memory: { round: 0, wait }, isRequested: true }, action: { do: 'create' } },
     { because: 'it waits', given: { memory: { round: 0, wait } }, action: { do: 'wait', untilMs: 2_000_000 } },
+    {
+      because: 'its time is over',
+      given: { memory: { round: 0, wait: { ...wait, untilMs: 1_000_000 } } },
+      action: { do: 'create' },
+    },
+    {
+      because: 'another declaration was to wait',
+      given: { memory: { round: 0, wait: { ...wait, digest: 'other' } } },
+      action: { do: 'create' },
+    },
   ]
   it.each(rows)('or waits: $because', ({ given, action }) => {
     expect(decided(given)).toMatchObject(action)
@@ -85,6 +95,7 @@ describe('a look', () => {
       action: { do: 'rest', untilMs: Infinity },
     },
     { because: 'after it', given: { memory: { ...memory, syncedAtMs: 900_000 } }, action: { do: 'get', id: 'x' } },
+    { because: 'at its end', given: { memory: { ...memory, syncedAtMs: 940_000 } }, action: { do: 'get', id: 'x' } },
     { because: 'after an edit', given: { memory: { ...memory, digest: 'old' } }, action: { do: 'get', id: 'x' } },
     { because: 'on request', given: { memory, isRequested: true }, action: { do: 'get', id: 'x' } },
     {
@@ -181,6 +192,16 @@ describe('what is not there', () => {
       because: 'it was made long ago',
       given: { memory: { ...made, createdAtMs: 900_000 } },
       action: { do: 'forget', id: 'x' },
+    },
+    {
+      because: 'it was made just so long ago as it may take',
+      given: { memory: { ...made, createdAtMs: 970_000 } },
+      action: { do: 'forget', id: 'x' },
+    },
+    {
+      because: 'its create was lost just so long ago as it may take',
+      given: { memory: { round: 2, intent: { atMs: 970_000 } } },
+      action: { do: 'create', round: 2 },
     },
     {
       because: 'nobody may make another one',
@@ -353,6 +374,11 @@ describe('deletion', () => {
       because: 'of what may not be seen yet',
       given: { memory: { ...made, createdAtMs: 980_000 }, seen: absent },
       action: { do: 'wait', untilMs: 1_010_000 },
+    },
+    {
+      because: 'of what was made just so long ago as it may take',
+      given: { memory: { ...made, createdAtMs: 970_000 }, seen: absent },
+      action: { do: 'release' },
     },
     {
       because: 'of what may still be made',

@@ -21,6 +21,10 @@ describe('differences', () => {
     { declared: { s: ['x', 'y'] }, observed: { s: ['y', 'x'] }, found: [], because: 'unless it does not' },
     { declared: { s: ['x'] }, observed: { s: ['x', 'x'] }, found: ['s'], because: 'its length does' },
     { declared: { a: { b: 1 } }, observed: { a: 'text' }, found: ['a.b'], because: 'another type is another value' },
+    { declared: { s: ['x'] }, observed: { s: 'x' }, found: ['s'], because: 'a list is no text' },
+    { declared: { s: 'x' }, observed: { s: ['x'] }, found: ['s'], because: 'a text is no list' },
+    { declared: { a: { s: ['x', 'y'] } }, observed: { a: { s: ['y', 'x'] } }, found: ['a.s'], because: 'by its path' },
+    { declared: { a: { b: 1 } }, observed: { a: { b: 1, c: 2 } }, found: [], because: 'nor is what is beside it' },
   ])('$because', ({ declared, observed, found }) => {
     expect(findDifferences(declared, observed, ['s'])).toEqual(found)
   })
@@ -52,13 +56,20 @@ describe('what happens next', () => {
     [new HttpError(409, ''), 'conflict'],
     [new HttpError(422, ''), 'terminal'],
     [new HttpError(429, ''), 'rateLimited'],
+    [new HttpError(399, ''), 'unknown'],
+    [new HttpError(499, ''), 'terminal'],
+    [new HttpError(410, ''), 'absent'],
     [new HttpError(408, ''), 'unknown'],
+    [new HttpError(425, ''), 'unknown'],
+    [new HttpError(502, '', { retryAfterMs: 1 }), 'unknown'],
     [new HttpError(500, ''), 'unknown'],
     [new HttpError(503, ''), 'unknown'],
     [new HttpError(503, '', { retryAfterMs: 1 }), 'rateLimited'],
     [new MissingReferenceError(400, ''), 'reference'],
     [new TypeError('fetch failed'), 'unknown'],
     ['thrown text', 'unknown'],
+    [undefined, 'unknown'],
+    [Object.assign(new Error('of some library'), { status: 404 }), 'unknown'],
   ])('%s: %s', (error, how) => {
     expect(failureClass(error)).toBe(how)
   })
@@ -66,5 +77,7 @@ describe('what happens next', () => {
   it('a far side that names no time is asked again after 15 s', () => {
     expect(retryAfterMsOf(new HttpError(429, ''))).toBe(15_000)
     expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 3 }))).toBe(3)
+    expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 0 }))).toBe(0)
+    expect(retryAfterMsOf(Object.assign(new Error('lost'), { retryAfterMs: 3 }))).toBe(15_000)
   })
 })

@@ -33,6 +33,102 @@ describe('a rate budget', () => {
     expect(() => createRateBudget(options)).toThrow('a rate budget needs')
   })
 
+  it.each([
+    { perSecond: 1, burst: 1 },
+    { perSecond: 0.1, burst: 1, userShare: 0 },
+    { perSecond: 1, burst: 1, userShare: 0.99 },
+  ])('may be as small as that: %o', (options) => {
+    expect(createRateBudget(options).take('user', 0)).toBe(0)
+  })
+
+  it('says how it stands, and counts what was taken and what came since', () => {
+    const budget = createRateBudget({ perSecond: 2, burst: 3 })
+    expect(budget.read?.(1_000)).toEqual({ perSecond: 2, burst: 3, left: 3 })
+    for (let i = 0; i < 3; i++) budget.take('user', 1_000)
+    expect(budget.read?.(1_000)).toEqual({ perSecond: 2, burst: 3, left: 0 })
+    expect([budget.read?.(1_499)?.left, budget.read?.(1_500)?.left, budget.read?.(9_000)?.left]).toEqual([0, 1, 3])
+    // A clock that was put back fills nothing, and takes nothing away.
+    expect(budget.read?.(2_000)?.left).toBe(3)
+  })
+
+  it('after a 429 has nothing left, half its burst and half its rate, and both grow back', () => {
+    const budget = createRateBudget({ perSecond: 4, burst: 8 })
+    budget.noteLimit(3_000, 1_000)
+    expect(budget.read?.(1_000)).toEqual({ perSecond: 2, burst: 4, left: 0, closedUntilMs: 3_000 })
+    expect(budget.read?.(2_999)).toMatchObject({ closedUntilMs: 3_000 })
+    expect(budget.read?.(3_000)).not.toHaveProperty('closedUntilMs')
+    expect(budget.read?.(16_000)).toEqual({ perSecond: 3, burst: 6, left: 6 })
+    expect(budget.read?.(31_000)).toEqual({ perSecond: 4, burst: 8, left: 8 })
+  })
+
+  it('falls again by a 429 a second later, and not sooner', () => {
+    const budget = createRateBudget({ perSecond: 16, burst: 1 })
+    budget.noteLimit(0, 1_000)
+    budget.noteLimit(0, 1_999)
+    expect(budget.perSecond(1_000)).toBe(8)
+    budget.noteLimit(0, 2_000)
+    expect(budget.perSecond(2_000)).toBeCloseTo((8 + 16 / 60) / 2)
+  })
+
+  it('falls to a thirty-second at the least', () => {
+    const budget = createRateBudget({ perSecond: 32, burst: 1 })
+    for (let s = 1; s <= 100; s++) budget.noteLimit(0, s * 1_000)
+    expect(budget.perSecond(100_000)).toBeGreaterThanOrEqual(1)
+    expect(budget.perSecond(100_000)).toBeLessThan(1.2)
+    const slow = createRateBudget({ perSecond: 0.032, burst: 1 })
+    for (let s = 1; s <= 20; s++) slow.noteLimit(0, s * 1_000)
+    expect(slow.perSecond(20_000)).toBeGreaterThanOrEqual(0.001)
+    expect(slow.perSecond(20_000)).toBeLessThan(0.002)
+  })
+
+  it('keeps no sooner time than one that was named before', () => {
+    const budget = createRateBudget({ perSecond: 1_000, burst: 1 })
+    budget.noteLimit(9_000, 1_000)
+    budget.noteLimit(5_000, 1_000)
+    expect(budget.take('user', 8_999)).toBeGreaterThan(0)
+    expect(budget.take('user', 9_000)).toBe(0)
+  })
+
+  it.each([
+    ['what is missing', 1_000, 0, 500],
+    ['the time that was named, and what is missing', 1_000, 1_000, 2_000],
+  ])('has those wait who ask too soon: %s', (_what, nowMs, closedMs, waitMs) => {
+    const budget = createRateBudget({ perSecond: 2, burst: 1, userShare: 0 })
+    if (closedMs > 0) budget.noteLimit(nowMs + closedMs, nowMs)
+    else budget.take('user', nowMs)
+    expect(budget.take('user', nowMs)).toBe(waitMs)
+  })
+
+  it('has nobody wait for longer than it takes, though that is a millisecond', () => {
+    const budget = createRateBudget({ perSecond: 1_000, burst: 1, userShare: 0 })
+    expect([0, 0, 0].map((nowMs) => budget.take('user', nowMs))).toEqual([0, 1, 2])
+  })
+
+  it('keeps a time of its own for each lane', () => {
+    const budget = createRateBudget({ perSecond: 10, burst: 1, userShare: 0 })
+    budget.take('user', 1_000)
+    expect((['sync', 'sync', 'user', 'user'] as const).map((lane) => budget.take(lane, 1_000))).toEqual([
+      100, 200, 100, 200,
+    ])
+  })
+
+  it.each([
+    ['user', 10],
+    ['sync', 8],
+  ] as const)('lets all processes of an account take together of the lane of %ss: %d at once', (lane, burst) => {
+    const budget = createRateBudget({ perSecond: 5, burst: 10, userShare: 0.2 }, 'a')
+    expect(budget.counted?.rateOf(lane)).toEqual({ perSecond: 5, burst })
+    expect(budget.counted?.account).toBe('a')
+    expect(createRateBudget({ perSecond: 5, burst: 1 }, 'a').counted?.rateOf(lane).burst).toBe(1)
+    expect(createRateBudget({ perSecond: 5, burst: 1 })).not.toHaveProperty('counted')
+  })
+
+  it('keeps a fifth of its burst for users, unless it was told otherwise', () => {
+    const budget = createRateBudget({ perSecond: 1, burst: 10 })
+    const takes = Array.from({ length: 10 }, () => budget.take('sync', 0)).filter((wait) => wait === 0)
+    expect(takes).toHaveLength(8)
+  })
+
   it('falls by half on a 429, once for those on their way together, and is whole again after a minute', () => {
     const budget = createRateBudget({ perSecond: 16, burst: 1 })
     for (let i = 0; i < 5; i++) budget.noteLimit(5_000, 1_000 + i)
@@ -78,7 +174,9 @@ describe('a rate budget', () => {
     expect(budgets('a')).toBe(budgets('a'))
     expect(budgets('a')).not.toBe(budgets('b'))
     const first = budgets('a')
-    for (let i = 0; i < 1_001; i++) budgets(`other ${i}`)
+    for (let i = 0; i < 999; i++) budgets(`other ${i}`)
+    expect(budgets('a')).toBe(first)
+    for (let i = 0; i < 1_000; i++) budgets(`another ${i}`)
     expect(budgets('a')).not.toBe(first)
   })
 })

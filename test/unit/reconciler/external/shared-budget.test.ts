@@ -4,7 +4,11 @@ import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Allowances } from '../../../../shared/ports/allowances.ts'
 import { CallFailed, createCalls, RateLimited, type Calls } from '../../../../shared/reconciler/external/calls.ts'
 import { HttpError } from '../../../../shared/reconciler/external/http-error.ts'
-import { createRateBudgets, type BudgetLane } from '../../../../shared/reconciler/external/rate-budget.ts'
+import {
+  createRateBudget,
+  createRateBudgets,
+  type BudgetLane,
+} from '../../../../shared/reconciler/external/rate-budget.ts'
 import { spacingUsOf } from '../../../../shared/model/reservations.ts'
 
 let nowMs = 0
@@ -93,5 +97,64 @@ describe('a budget that processes share', () => {
     const failure = waitOf(createProcess({ take: broken, close: broken }))
     await expect(failure).rejects.toThrow('a bug')
     await expect(failure).rejects.not.toBeInstanceOf(CallFailed)
+  })
+})
+
+describe('one call of a budget', () => {
+  const rates = { perSecond: 10, burst: 1, userShare: 0 }
+  const refuse = (): Promise<never> => Promise.reject(new HttpError(429, 'slow down', { retryAfterMs: 30_000 }))
+
+  /** Who was asked, of a process with this budget. */
+  function ask(account?: string, close: Allowances['close'] = async () => {}, perSecond = 10) {
+    const asked: string[] = []
+    const allowances: Allowances = {
+      take: async () => {
+        asked.push('take')
+        return 0
+      },
+      close: async (...given) => {
+        asked.push('close')
+        return close(...given)
+      },
+    }
+    const outside = { recordCall: () => {}, allowances } as unknown as Outside
+    const budget = createRateBudget({ ...rates, perSecond }, account)
+    return { asked, calls: createCalls({ ctx: { now: () => nowMs, outside }, budget, lane: () => 'user' as const }) }
+  }
+
+  it('asks all processes only if this one allows it', async () => {
+    nowMs = 1_000
+    const { asked, calls } = ask('a')
+    expect([await waitOf(calls), await waitOf(calls)]).toEqual([0, 100])
+    expect(asked).toEqual(['take'])
+    nowMs += 99
+    expect(await waitOf(calls)).toBe(101)
+    expect(asked).toEqual(['take'])
+  })
+
+  it('asks nobody else, though the wait is a millisecond', async () => {
+    nowMs = 1_000
+    const { asked, calls } = ask('a', async () => {}, 1_000)
+    expect([await waitOf(calls), await waitOf(calls)]).toEqual([0, 1])
+    expect(asked).toEqual(['take'])
+  })
+
+  it('without an account is counted here alone', async () => {
+    nowMs = 1_000
+    const { asked, calls } = ask()
+    expect([await waitOf(calls), await waitOf(calls)]).toEqual([0, 100])
+    nowMs += 1_000
+    expect(await waitOf(calls, refuse)).toBe(30_000)
+    expect(asked).toEqual([])
+  })
+
+  it('that is refused closes the account for all, if they can be told', async () => {
+    nowMs = 1_000
+    const away = ask('a', () => Promise.reject(new OperatingError('UNAVAILABLE', 'the table is away')))
+    expect(await waitOf(away.calls, refuse)).toBe(30_000)
+    expect(away.asked).toEqual(['take', 'close'])
+    nowMs += 30_000
+    const broken = ask('a', () => Promise.reject(new TypeError('a bug')))
+    await expect(waitOf(broken.calls, refuse)).rejects.toThrow('a bug')
   })
 })

@@ -20,6 +20,11 @@ describe('many failures as one', () => {
     { errors: [taken, late], verdict: { kind: 'stopped', reason: 'DependentsStopped' }, because: 'nothing helps' },
     { errors: [busy, busier], verdict: { kind: 'retryAfter', afterMs: 60_000 }, because: 'nobody is asked too early' },
     { errors: [busy, taken], verdict: { kind: 'retryAfter', afterMs: 15_000 }, because: 'waiting helps one of them' },
+    {
+      errors: [retryAfter(0, 'now'), taken],
+      verdict: { kind: 'retryAfter', afterMs: 0 },
+      because: 'what was asked for is what is waited for',
+    },
     { errors: [conflict, conflict], verdict: { kind: 'failed', quiet: true }, because: 'nothing is wrong' },
     { errors: [conflict, away], verdict: { kind: 'failed', quiet: false }, because: 'something is wrong' },
   ]
@@ -44,6 +49,11 @@ describe('many failures as one', () => {
 })
 
 describe('waiting for all', () => {
+  it('gives what each has given, in their order', async () => {
+    const slow = new Promise<number>((resolve) => setImmediate(() => resolve(1)))
+    expect(await allDone([slow, Promise.resolve(2)])).toEqual([1, 2])
+  })
+
   it('goes on when one fails, and throws in the end', async () => {
     let done = 0
     const works = [

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { digest as digestOf } from '../../../../shared/model/digest.ts'
+import type { ApiObject } from '../../../../shared/index.ts'
+import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
+import type { Outputs } from '../../../../shared/reconciler/external/external-options.ts'
+import { nowMs, runOnce, thingOf, type Given } from './one-run.ts'
+
+const digest = declarationDigest(thingOf({}), {})
+const target = { parameter: { name: 'p' } }
+const elsewhere = { parameter: { name: 'q' } }
+const kept = digestOf(JSON.stringify({ user: 'x' }))
+const made = { id: 'x', createdAtMs: 0, digest, syncedAtMs: nowMs }
+const entities = { x: { id: 'x', owner: 'u', size: 1 } }
+const secret = { 'ns/thing-login': { data: { user: 'x' } } as unknown as ApiObject }
+
+function given(to: unknown, more: Given = {}): Given {
+  const outputs: Outputs<ApiObject> = {
+    name: ({ metadata: { name } }) => `${name}-login`,
+    data: ({ id }) => ({ user: String(id) }),
+    ...(to !== undefined && { to: () => to as never }),
+  }
+  return { entities, ...more, far: { outputs } }
+}
+
+const applied = ['apply', { metadata: { name: 'thing-login' }, stringData: { user: 'x' } }]
+const dueMemory = { ...made, syncedAtMs: 0 }
+
+describe('outputs', () => {
+  it.each<[string, unknown, object, readonly unknown[], object]>([
+    ['of a Secret are applied', undefined, dueMemory, [applied], { outputs: kept }],
+    [
+      'of AWS are kept there',
+      target,
+      dueMemory,
+      [['keep', target, { user: 'x' }]],
+      { outputs: 'vault', outputsAt: target },
+    ],
+    [
+      'that stay there are kept there',
+      target,
+      { ...dueMemory, outputs: 'vault', outputsAt: target },
+      [['keep', target, { user: 'x' }]],
+      { outputsAt: target },
+    ],
+    [
+      'that move are removed first',
+      target,
+      { ...dueMemory, outputs: 'vault', outputsAt: elsewhere },
+      [
+        ['remove', elsewhere],
+        ['keep', target, { user: 'x' }],
+      ],
+      { outputsAt: target },
+    ],
+    [
+      'that come back are removed first',
+      undefined,
+      { ...dueMemory, outputs: 'vault', outputsAt: elsewhere },
+      [['remove', elsewhere], applied],
+      { outputs: kept },
+    ],
+  ])('%s', async (...[, to, memory, secrets, noted]) => {
+    const told = await runOnce(given(to, { memory }))
+    expect(told.secrets).toEqual(secrets)
+    expect(told.memory).toMatchObject(noted)
+    expect(told.memory?.outputsAt).toEqual(to)
+  })
+
+  it('that move are known to be there before they are, and else nothing is made durable', async () => {
+    expect((await runOnce(given(target, { memory: dueMemory }))).keeps).toBe(1)
+    expect((await runOnce(given(target, { memory: { ...dueMemory, outputsAt: target } }))).keeps).toBe(0)
+    expect((await runOnce(given(undefined, { memory: dueMemory }))).keeps).toBe(0)
+  })
+
+  it.each<[string, unknown, object, Given['objects'], boolean]>([
+    ['are as they were', undefined, { outputs: kept }, secret, false],
+    ['are gone', undefined, { outputs: kept }, {}, true],
+    ['were changed', undefined, { outputs: 'other' }, secret, true],
+    ['were never kept', undefined, {}, {}, false],
+    ['are in AWS', target, { outputs: 'vault', outputsAt: target }, {}, false],
+    ['are to be elsewhere in AWS', target, { outputs: 'vault', outputsAt: elsewhere }, {}, true],
+    ['are to be in AWS', target, { outputs: kept }, secret, true],
+    ['are to be in a Secret', undefined, { outputs: 'vault', outputsAt: target }, secret, true],
+  ])('that %s have it run before its period is over: %#', async (...[, to, noted, objects, is]) => {
+    const { secrets } = await runOnce(given(to, { memory: { ...made, ...noted }, objects: objects ?? {} }))
+    expect(secrets.length > 0).toBe(is)
+  })
+
+  it.each<[string, Given, readonly unknown[]]>([
+    ['go with it', { memory: { ...made, outputsAt: target } }, [['remove', target]]],
+    ['of a Secret go by themselves', { memory: made }, []],
+    [
+      'stay with an entity that is kept',
+      { memory: { ...made, outputsAt: target }, annotations: { 'setpoint.dev/manage': 'create' } },
+      [],
+    ],
+    ['of what never was go, too', { memory: { outputsAt: target } }, [['remove', target]]],
+  ])('of an object that is deleted %s', async (_what, of, secrets) => {
+    const told = await runOnce({ ...given(target, of), isDeleting: true })
+    expect([told.secrets, told.outcome]).toEqual([secrets, { kind: 'done' }])
+  })
+})

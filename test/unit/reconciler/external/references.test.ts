@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { mayRequire, requires, type ApiObject, type Json } from '../../../../shared/index.ts'
+import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
+import { watchesOf, type Requirements } from '../../../../shared/reconciler/external/requirements.ts'
+import { nowMs, runOnce, thingKind, thingOf, type Given } from './one-run.ts'
+
+/** What an entity outside refers to, and what it is inside of. */
+
+const account = { ...thingKind, kind: 'Account', definition: {} as never }
+const secret = { group: '', version: 'v1', kind: 'Secret', namespaced: true }
+const long = nowMs - 3_600_000
+
+function accountOf(ready: string | undefined, more: object = {}): ApiObject {
+  const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }]
+  const metadata = { name: 'a', namespace: 'ns', uid: 'ua', resourceVersion: '7', ...more }
+  return { metadata, status: { id: 'acc-1', conditions } } as unknown as ApiObject
+}
+
+const at = (name: string, namespace?: string) => () => ({ name, ...(namespace !== undefined && { namespace }) })
+
+function refersTo(requirements: Readonly<Record<string, unknown>>): Given['own'] & {} {
+  return { requirements: requirements as Requirements<ApiObject> }
+}
+
+const own = refersTo({ Account: requires(account, at('a')) })
+const inside = refersTo({ Account: requires(account, at('a'), { contains: true }) })
+
+describe('a reference', () => {
+  const says = (text: string) => `Account a ${text}`
+  it.each([
+    ['is ready', accountOf('True'), undefined, undefined],
+    ['is not there', undefined, 'NotFound', says('does not exist')],
+    ['is being deleted', accountOf('True', { deletionTimestamp: 'x' }), 'BeingDeleted', says('is being deleted')],
+    ['is not ready', accountOf('False'), 'NotReady', says('is not ready')],
+    ['has not said yet whether it is ready', accountOf(''), 'NotReady', says('is not ready')],
+  ])('that %s', async (_what, target, reason, text) => {
+    const objects = target === undefined ? {} : { 'ns/a': target }
+    const { outcome, calls } = await runOnce({ own, objects })
+    if (reason === undefined) {
+      expect(calls).toEqual(['create'])
+      expect(outcome?.conditions).toMatchObject({ AccountValid: { status: 'True', reason: 'Valid' } })
+      return
+    }
+    const invalid = { status: 'False', reason, message: text }
+    expect(calls).toEqual([])
+    expect(outcome).toEqual({
+      kind: 'done',
+      ready: { reason, message: text },
+      conditions: { AccountValid: invalid, Synced: invalid },
+      resyncAfterMs: 60_000,
+    })
+  })
+
+  it('without a period is looked at again when it changes', async () => {
+    const { outcome } = await runOnce({ own, annotations: { 'setpoint.dev/resync': '0' } })
+    expect(outcome).not.toHaveProperty('resyncAfterMs')
+  })
+
+  it.each([
+    ['of its own namespace', 'ns', 'a does not exist'],
+    ['of none that is said', undefined, 'a does not exist'],
+    ['of another one', 'other', 'other/a does not exist'],
+  ])('is named with its namespace only if that is another one: %s', async (_what, namespace, text) => {
+    const { outcome } = await runOnce({ own: refersTo({ Account: requires(account, at('a', namespace)) }) })
+    expect(outcome).toMatchObject({ ready: { message: `Account ${text}` } })
+  })
+
+  it('that is one of several says so with the others', async () => {
+    const requirements = { One: requires(account, at('a')), Two: requires(account, at('b')) }
+    const { outcome } = await runOnce({ own: refersTo(requirements) })
+    const message = 'Account a does not exist; Account b does not exist'
+    expect(outcome).toMatchObject({
+      ready: { reason: 'NotFound', message },
+      conditions: { OneValid: {}, TwoValid: {} },
+    })
+  })
+
+  it('need not be there if the object names none, nor be ready if it has no status', async () => {
+    const requirements = { None: mayRequire(account, () => {}), Secret: mayRequire(secret, at('s')) }
+    const objects = { 'ns/s': { metadata: { uid: 'us', resourceVersion: '3' } } as unknown as ApiObject }
+    const { outcome, memory } = await runOnce({ own: refersTo(requirements), objects })
+    expect(memory).not.toHaveProperty('inside')
+    expect(Object.keys(outcome?.conditions ?? {}).toSorted()).toEqual([
+      'Adopted',
+      'ImmutableFields',
+      'SecretValid',
+      'Synced',
+    ])
+  })
+
+  it.each<[string, ApiObject, Json]>([
+    ['with a status by its entity', accountOf('True'), ['ua', 'acc-1']],
+    [
+      'with a status and no entity',
+      { ...accountOf('True'), status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+      ['ua', null],
+    ],
+    ['without a status by each change', { metadata: { uid: 'ua', resourceVersion: '7' } } as never, ['ua', '7']],
+    ['that nobody has numbered', { metadata: { uid: 'ua' } } as never, ['ua', null]],
+  ])('makes it another declaration: one %s', async (_what, target, identity) => {
+    const requirements = {
+      Ref: requires({ ...account, ...(target.status ? {} : { definition: undefined }) } as never, at('a')),
+    }
+    const { memory } = await runOnce({ own: refersTo(requirements), objects: { 'ns/a': target } })
+    expect(memory?.digest).toBe(declarationDigest(thingOf({}), { Ref: identity }))
+  })
+
+  it('wakes the object', () => {
+    const [watch, ...others] = watchesOf({ Account: requires(account, at('a')) })
+    expect(watch?.references(thingOf({}))).toEqual({ name: 'a' })
+    expect([watch?.watched.kind, others]).toEqual([account, []])
+  })
+})
+
+describe('a declaration', () => {
+  const base = declarationDigest(thingOf({}), {})
+  it.each<[string, Given, Json, boolean]>([
+    ['the spec', { spec: { size: 2 } }, {}, true],
+    ['a label', { labels: { a: 'b' } }, {}, true],
+    ['an annotation', { annotations: { a: 'b' } }, {}, true],
+    ['what it refers to', {}, { Account: ['u', '1'] }, true],
+    ['an annotation that speaks of time', { annotations: { 'setpoint.dev/resync': '1m' } }, {}, false],
+    ['that it is being deleted', { isDeleting: true }, {}, false],
+  ])('is another one by %s: %#', (_what, given, references, is) => {
+    expect(declarationDigest(thingOf(given), references) !== base).toBe(is)
+  })
+
+  it('of an object without a spec is one, too', () => {
+    const { spec: _, ...bare } = thingOf({}) as ApiObject & { readonly spec?: unknown }
+    expect(declarationDigest(bare as ApiObject, {})).not.toBe(base)
+  })
+})
+
+describe('what an entity is inside of', () => {
+  const made = { id: 'x', createdAtMs: long, syncedAtMs: nowMs, inside: { Account: 'ns/b' }, place: 'p', digest: 'd' }
+  const objects = { 'ns/a': accountOf('True') }
+
+  it('is noted when it is made; what it only refers to is not', async () => {
+    expect((await runOnce({ own: inside, objects })).memory).toMatchObject({ inside: { Account: 'ns/a' } })
+    expect((await runOnce({ own, objects })).memory).not.toHaveProperty('inside')
+    const other = refersTo({ Account: requires(account, at('a', 'other'), { contains: true }) })
+    const there = await runOnce({ own: other, objects: { 'other/a': accountOf('True') } })
+    expect(there.memory).toMatchObject({ inside: { Account: 'other/a' } })
+  })
+
+  it('cannot be another one while it is there', async () => {
+    const given = { own: inside, objects: { ...objects, 'ns/b': accountOf('True') }, memory: made }
+    const { error, report, calls, memory } = await runOnce(given)
+    expect(error).toMatchObject({ reason: 'CannotMove', message: expect.stringContaining('it is in ns/b and stays') })
+    expect([report, calls, memory]).toEqual([{ retryWithin: 60_000 }, [], { round: 0, ...made }])
+    const still = await runOnce({ ...given, annotations: { 'setpoint.dev/resync': '0' } })
+    expect(still.report).toEqual({})
+  })
+
+  it('and is gone takes the entity with it: another one is made where the object says', async () => {
+    const { memory, calls } = await runOnce({ own: inside, objects, memory: { ...made, request: 'r' } })
+    expect(calls).toEqual(['create'])
+    expect(memory).toMatchObject({ round: 1, id: 'e1', inside: { Account: 'ns/a' }, request: 'r' })
+    expect(memory).not.toHaveProperty('place')
+  })
+
+  it('is no other one where the object says the same', async () => {
+    const memory = { ...made, inside: { Account: 'ns/a' } }
+    const entities = { x: { id: 'x', owner: 'u', size: 1 } }
+    expect((await runOnce({ own: inside, objects, memory, entities })).calls).toEqual(['get x', 'update x {"size":1}'])
+  })
+})
+
+describe('a clean-up', () => {
+  const memory = { id: 'x', createdAtMs: long, inside: { Account: 'ns/a' } }
+  const gone = { isDeleting: true, memory } as const
+
+  it('leaves an entity to what has become of what it was inside of', async () => {
+    const { outcome, events, calls } = await runOnce({ ...gone, own: inside })
+    expect([outcome, calls]).toEqual([{ kind: 'done' }, []])
+    expect(events).toEqual(['Normal GoneWithItsContainer: x is left to what has become of what it was a part of'])
+    const begun = await runOnce({ isDeleting: true, memory: { intent: { atMs: long } }, own: inside })
+    expect(begun.events[0]).toContain('what was being created is left to')
+  })
+
+  it('of what never was asks nobody', async () => {
+    const connect = () => Promise.reject(new Error('nobody is there'))
+    expect((await runOnce({ isDeleting: true, own, far: { connect } })).outcome).toEqual({ kind: 'done' })
+    const begun = await runOnce({ isDeleting: true, memory: { intent: { atMs: long } }, own })
+    expect(begun.outcome).toMatchObject({ kind: 'again', ready: { reason: 'NotFound' } })
+  })
+
+  it('goes on with what is being deleted, too, and with what the entity is inside of now', async () => {
+    const objects = { 'ns/a': accountOf('False', { deletionTimestamp: 'x' }) }
+    const { outcome, calls } = await runOnce({ ...gone, own: inside, objects })
+    expect([outcome, calls]).toEqual([{ kind: 'done' }, ['get x']])
+    const moved = refersTo({ Account: requires(account, at('b'), { contains: true }) })
+    expect((await runOnce({ ...gone, own: moved, objects })).calls).toEqual(['get x'])
+  })
+
+  it.each([
+    [{}, 60_000],
+    [{ 'setpoint.dev/resync': '5m' }, 300_000],
+    [{ 'setpoint.dev/resync': '0' }, 60_000],
+  ])('waits for what it refers to, with %j', async (annotations, afterMs) => {
+    const { outcome, calls } = await runOnce({ ...gone, own, annotations })
+    const reason = 'NotFound'
+    expect(outcome).toMatchObject({ kind: 'again', afterMs, ready: { reason }, conditions: { Synced: { reason } } })
+    expect(calls).toEqual([])
+  })
+})
+
+describe('what a connection needs', () => {
+  it('and is not there stops the object, and is told like a sync that failed', async () => {
+    const { stop } = await import('../../../../shared/index.ts')
+    const connect = () => Promise.reject(stop('NoCredentials', 'there are none'))
+    const { error, report } = await runOnce({ far: { connect }, own, objects: { 'ns/a': accountOf('True') } })
+    expect(error?.reason).toBe('NoCredentials')
+    expect(report).toEqual({
+      conditions: {
+        AccountValid: { status: 'True', reason: 'Valid' },
+        Synced: { status: 'False', reason: 'NoCredentials', message: 'there are none' },
+      },
+    })
+    const broken = await runOnce({ far: { connect: () => Promise.reject(new TypeError('a bug')) } })
+    expect([broken.error?.message, broken.report]).toEqual(['a bug', undefined])
+  })
+})

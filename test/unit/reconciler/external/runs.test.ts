@@ -1,0 +1,604 @@
+import { describe, expect, it } from 'vitest'
+import { createRateBudget, type RateBudget } from '../../../../shared/index.ts'
+import { CallFailed } from '../../../../shared/reconciler/external/calls.ts'
+import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
+import { HttpError } from '../../../../shared/reconciler/external/http-error.ts'
+import { nowMs, runOnce, thingOf, type Given } from './one-run.ts'
+
+const digest = declarationDigest(thingOf({}), {})
+const long = nowMs - 3_600_000
+/** An entity that was made long ago, and is due for a look. */
+const made = { id: 'x', createdAtMs: long, digest, syncedAtMs: long }
+const entity = { id: 'x', owner: 'u', size: 1 }
+const drifted = { ...entity, size: 9 }
+const observe = { 'setpoint.dev/manage': 'observe' }
+const adopt = { 'setpoint.dev/external-id': 'a' }
+const lost = Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } })
+const limited = new HttpError(429, 'slow down', { retryAfterMs: 5_000 })
+const refused = new HttpError(400, 'no such size')
+const taken = new HttpError(409, 'it is there')
+
+const asMade = { status: { id: 'x', syncPeriod: '60s' } }
+const synced = { Synced: { status: 'True', reason: 'Synced' }, Adopted: null, ImmutableFields: null }
+
+function finding(found?: object): Given['api'] & {} {
+  return { find: async () => found as never }
+}
+
+describe('an entity', () => {
+  it('that never was is made, and is known before and behind the call', async () => {
+    const { outcome, calls, created, memory, keeps, recorded, events, drift } = await runOnce()
+    expect(outcome).toEqual({
+      kind: 'done',
+      status: { id: 'e1', syncPeriod: '60s' },
+      conditions: synced,
+      resyncAfterMs: 60_000,
+      syncedAtMs: nowMs,
+    })
+    const owner = { uid: 'u', kind: 'Thing', namespace: 'ns', name: 'thing', token: 'u.0' }
+    expect([calls, created]).toEqual([['create'], [[{ size: 1 }, owner]]])
+    expect(memory).toEqual({ round: 0, id: 'e1', createdAtMs: nowMs, digest, syncedAtMs: nowMs })
+    expect([keeps, recorded, events, drift]).toEqual([2, ['create success'], [], []])
+  })
+
+  it('that was asserted is left alone until its period is over', async () => {
+    const { outcome, calls, memory } = await runOnce({ memory: { ...made, syncedAtMs: nowMs - 20_000 } })
+    expect(outcome).toEqual({
+      kind: 'done',
+      ...asMade,
+      conditions: synced,
+      resyncAfterMs: 40_000,
+      syncedAtMs: nowMs - 20_000,
+    })
+    expect([calls, memory]).toEqual([[], { round: 0, ...made, syncedAtMs: nowMs - 20_000 }])
+  })
+
+  it('without a period is asserted when it changes, and never else', async () => {
+    const annotations = { 'setpoint.dev/resync': '0' }
+    const rest = await runOnce({ annotations, memory: made })
+    expect(rest.outcome).toEqual({ kind: 'done', status: { id: 'x' }, conditions: synced, syncedAtMs: long })
+    const entities = { x: drifted }
+    const changed = await runOnce({ annotations, memory: { ...made, digest: 'old' }, entities })
+    expect(changed.calls).toEqual(['get x', 'update x {"size":1}'])
+    expect(changed.outcome).not.toHaveProperty('resyncAfterMs')
+  })
+
+  it.each<[string, Given, readonly string[], readonly string[]]>([
+    ['is as declared', { memory: made, entities: { x: entity } }, ['get x'], []],
+    [
+      'was changed outside',
+      { memory: made, entities: { x: drifted } },
+      ['get x', 'update x {"size":1}'],
+      ['size changed outside; put back'],
+    ],
+    [
+      'is to be another one',
+      { memory: { ...made, digest: 'old' }, entities: { x: drifted } },
+      ['get x', 'update x {"size":1}'],
+      [],
+    ],
+    [
+      'is asserted each time',
+      { memory: made, entities: { x: entity }, own: { assertsAlways: true } },
+      ['get x', 'update x {"size":1}'],
+      [],
+    ],
+    [
+      'was asked for',
+      {
+        memory: { ...made, syncedAtMs: nowMs },
+        entities: { x: entity },
+        annotations: { 'setpoint.dev/reconcile-requested-at': '1' },
+      },
+      ['get x', 'update x {"size":1}'],
+      [],
+    ],
+    [
+      'was asked for, and answered',
+      {
+        memory: { ...made, syncedAtMs: nowMs, request: '1' },
+        annotations: { 'setpoint.dev/reconcile-requested-at': '1' },
+      },
+      [],
+      [],
+    ],
+    ['was deleted outside', { memory: made }, ['get x', 'create'], ['x was deleted outside; another one is made']],
+    [
+      'is said not to be there',
+      { memory: made, failing: { get: new HttpError(404, 'none') } },
+      ['get x', 'create'],
+      ['x was deleted outside; another one is made'],
+    ],
+    [
+      'goes while it is changed',
+      { memory: made, entities: { x: drifted }, failing: { update: new HttpError(404, 'none') } },
+      ['get x', 'update x {"size":1}', 'create'],
+      ['x was deleted outside; another one is made'],
+    ],
+  ])('that %s', async (_what, given, calls, drift) => {
+    const told = await runOnce(given)
+    expect([told.calls, told.drift, told.outcome?.kind]).toEqual([calls, drift, 'done'])
+    expect(told.memory).toMatchObject({ digest, syncedAtMs: nowMs })
+  })
+
+  it('that is not there was asked for well', async () => {
+    const { recorded } = await runOnce({ memory: made, failing: { get: new HttpError(404, 'none') } })
+    expect(recorded).toEqual(['get success', 'create success'])
+  })
+
+  it('that is asked for remembers the request that was answered', async () => {
+    const annotations = { 'setpoint.dev/reconcile-requested-at': '2' }
+    const { memory } = await runOnce({ memory: { ...made, request: '1' }, entities: { x: entity }, annotations })
+    expect(memory?.request).toBe('2')
+  })
+
+  it('that is made again leaves nothing of the one before it but what is the object’s', async () => {
+    const outputsAt = { parameter: { name: 'p' } }
+    const { memory, created } = await runOnce({
+      memory: { ...made, round: 3, request: 'r', outputsAt, differs: ['size'], place: 'here', adopted: 'match' },
+    })
+    expect(memory).toEqual({
+      round: 4,
+      lostId: 'x',
+      id: 'e1',
+      createdAtMs: nowMs,
+      digest,
+      syncedAtMs: nowMs,
+      request: 'r',
+      outputsAt,
+    })
+    expect(created).toMatchObject([[{}, { token: 'u.4' }]])
+  })
+
+  it('whose create gives nothing back is a slip of the API', async () => {
+    const { error, memory } = await runOnce({ failing: { create: undefined } })
+    expect(error).toMatchObject({ name: 'TypeError', message: 'an API that creates returns what it has created' })
+    expect(memory?.intent).toEqual({ atMs: nowMs })
+  })
+
+  it('that is another one at each look is given up for this run', async () => {
+    let count = 0
+    const api = { idOf: () => `x${count++}` }
+    const { error, events } = await runOnce({ memory: made, entities: { x: entity }, api })
+    expect(error?.message).toContain('no end after 12 steps')
+    expect(events).toHaveLength(11)
+  })
+})
+
+describe('what the status says of an entity', () => {
+  it('is what the far side shows, and remembers it', async () => {
+    const far = { shown: ({ size }: object & { readonly size?: number }) => ({ size: Number(size) }) }
+    const first = await runOnce({ far })
+    expect(first.outcome?.status).toEqual({ size: 1, id: 'e1', syncPeriod: '60s' })
+    const later = await runOnce({ far, memory: { ...first.memory } })
+    expect([later.outcome?.status, later.calls]).toEqual([first.outcome?.status, []])
+  })
+
+  it('is that it differs where nobody may change it', async () => {
+    const annotations = observe
+    const memory = { ...made, digest: declarationDigest(thingOf({ annotations }), {}) }
+    const { outcome, memory: noted } = await runOnce({ memory, entities: { x: drifted }, annotations })
+    const message = 'differs from what is declared; not updated: size'
+    expect(outcome?.conditions).toMatchObject({ Synced: { status: 'False', reason: 'Differs', message } })
+    expect(noted?.differs).toEqual(['size'])
+    const { outcome: equal, memory: later } = await runOnce({
+      memory: { ...memory, differs: ['size'] },
+      entities: { x: entity },
+      annotations,
+    })
+    expect(equal?.conditions).toMatchObject({ Synced: { status: 'True', reason: 'Observed' } })
+    expect(later).not.toHaveProperty('differs')
+  })
+
+  it('is that a field cannot be changed, which is sent as it is', async () => {
+    const spec = { size: 1, zone: 'b', gone: 'c' }
+    const memory = { ...made, digest: 'old' }
+    const entities = { x: { ...entity, size: 9, zone: 'a' } }
+    const api = { immutable: ['zone', 'gone'] }
+    const { outcome, calls, memory: noted } = await runOnce({ spec, memory, entities, api })
+    expect(calls).toEqual(['get x', 'update x {"size":1,"zone":"a"}'])
+    const message = 'cannot change after creation; not updated: gone, zone'
+    expect(outcome?.conditions).toMatchObject({ ImmutableFields: { status: 'False', reason: 'Differs', message } })
+    expect([noted?.locked, outcome?.conditions?.['Synced']]).toEqual([['gone', 'zone'], synced.Synced])
+  })
+})
+
+describe('an entity that is there already', () => {
+  const there = { a: { id: 'a', size: 1 } }
+  it.each<[string, Given, string, string, readonly string[]]>([
+    ['as declared', { annotations: adopt, entities: there }, 'Matched', 'match', ['get a']],
+    [
+      'otherwise, and overridden',
+      { annotations: { ...adopt, 'setpoint.dev/adopt': 'override' }, entities: { a: { id: 'a', size: 5 } } },
+      'Overridden',
+      'override',
+      ['get a', 'update a {"size":1}'],
+    ],
+  ])('%s, is adopted', async (...[, given, reason, adopted, calls]) => {
+    const told = await runOnce(given)
+    expect(told.outcome?.conditions).toMatchObject({ Adopted: { status: 'True', reason } })
+    expect([told.calls, told.events]).toEqual([calls, ['Normal Adopted: it is a, which was there already']])
+    expect(told.memory).toMatchObject({ id: 'a', adopted })
+  })
+
+  it('may lack the mark of its owner while it is not ours, and not once it is', async () => {
+    const spec = { size: 1, tag: { owner: 'u' } }
+    const api = { markedIn: ['tag'] }
+    const first = await runOnce({ spec, annotations: adopt, entities: there, api })
+    expect(first.events).toHaveLength(1)
+    const memory = { ...first.memory, syncedAtMs: long }
+    const later = await runOnce({ spec, annotations: adopt, entities: there, api, memory })
+    expect(later.calls).toEqual(['get a', 'update a {"size":1,"tag":{"owner":"u"}}'])
+    const annotations = { ...adopt, 'setpoint.dev/manage': 'observe' }
+    const observed = await runOnce({ spec, annotations, entities: there, api, memory })
+    expect(observed.outcome?.conditions).toMatchObject({ Synced: { status: 'True', reason: 'Observed' } })
+  })
+
+  it('for this object is found again after a create whose answer was lost', async () => {
+    const told = await runOnce({ memory: { intent: { atMs: long } }, api: finding(entity), entities: { x: entity } })
+    expect(told.events).toEqual(['Normal Found: it is x, which was made for it before'])
+    expect(told.memory).toMatchObject({ id: 'x' })
+    expect(told.memory).not.toHaveProperty('intent')
+    expect(told.memory).not.toHaveProperty('adopted')
+    expect(told.outcome?.conditions).toMatchObject({ Adopted: null })
+    expect([told.calls, told.recorded]).toEqual([['update x {"size":1}'], ['find success', 'update success']])
+  })
+})
+
+describe('a call that fails', () => {
+  const terminal = { status: 'False', reason: 'CreateRefused', message: 'no such size' }
+
+  it('for good stops the object until it changes, or its period is over', async () => {
+    const { error, report, memory, recorded } = await runOnce({ failing: { create: refused } })
+    expect(error).toMatchObject({ name: 'StopError', reason: 'CreateRefused', message: 'no such size' })
+    expect(report).toEqual({ status: { syncPeriod: '60s' }, conditions: { Synced: terminal }, retryWithin: 60_000 })
+    const refusal = { digest, atMs: nowMs, reason: 'CreateRefused', message: 'no such size' }
+    expect([memory, recorded]).toEqual([{ round: 0, refusal }, ['create error']])
+  })
+
+  it.each([
+    ['is not made again within the period', 20_000, {}, 0, { atMs: nowMs - 20_000, retryWithin: 40_000 }],
+    ['is not made again a moment before that', 59_999, {}, 0, { atMs: nowMs - 59_999, retryWithin: 1 }],
+    ['is made again when it is over', 60_000, {}, 1, { atMs: nowMs, retryWithin: 60_000 }],
+    ['is not made again without a period', 600_000, { 'setpoint.dev/resync': '0' }, 0, { atMs: nowMs - 600_000 }],
+    [
+      'is made again on request, and its time stays',
+      20_000,
+      { 'setpoint.dev/reconcile-requested-at': '1' },
+      1,
+      { atMs: nowMs - 20_000, retryWithin: 40_000, request: '1' },
+    ],
+  ])('for good %s', async (...[, agoMs, annotations, count, is]) => {
+    const { atMs, retryWithin, request } = is as {
+      readonly atMs: number
+      readonly retryWithin?: number
+      readonly request?: string
+    }
+    const of = declarationDigest(thingOf({ annotations }), {})
+    const refusal = { digest: of, atMs: nowMs - agoMs, reason: 'CreateRefused', message: 'no such size' }
+    const told = await runOnce({ annotations, failing: { create: refused }, memory: { refusal } })
+    expect([told.calls.length, told.error?.reason]).toEqual([count, 'CreateRefused'])
+    expect([told.memory?.refusal?.atMs, told.memory?.request]).toEqual([atMs, request])
+    expect(told.report?.retryWithin).toBe(retryWithin)
+  })
+
+  it('of an edit that was taken back is forgotten by the next success', async () => {
+    const refusal = { digest: 'other', atMs: long, reason: 'UpdateRefused', message: 'no' }
+    const { memory, calls } = await runOnce({
+      memory: { ...made, syncedAtMs: nowMs, refusal },
+      entities: { x: entity },
+    })
+    expect([memory, calls]).toEqual([{ round: 0, ...made, syncedAtMs: nowMs }, ['get x']])
+  })
+
+  it('whose answer is lost leaves what was intended, and is tried again', async () => {
+    const { error, report, memory } = await runOnce({ failing: { create: lost } })
+    expect(error).toMatchObject({ name: 'CallFailed', reason: 'CreateFailed', message: 'fetch failed: ECONNRESET' })
+    expect(report?.conditions).toMatchObject({ Synced: { status: 'False', reason: 'CreateFailed' } })
+    expect([report?.retryWithin, memory]).toEqual([60_000, { round: 0, intent: { atMs: nowMs } }])
+  })
+
+  it.each([
+    ['get', { memory: made, failing: { get: refused } }, 'ObserveRefused'],
+    ['get', { memory: made, failing: { get: lost } }, 'ObserveFailed'],
+    ['get', { memory: made, failing: { get: new HttpError(409, 'x') } }, 'ObserveRefused'],
+    ['update', { memory: made, entities: { x: drifted }, failing: { update: refused } }, 'UpdateRefused'],
+    ['update', { memory: made, entities: { x: drifted }, failing: { update: lost } }, 'UpdateFailed'],
+  ])('says by its reason that it was %s: %#', async (verb, given, reason) => {
+    const { error, recorded } = await runOnce(given)
+    expect([error?.reason, recorded.at(-1)]).toEqual([reason, `${verb} error`])
+  })
+
+  it.each([
+    ['an error without a cause', new Error('away'), 'away'],
+    ['an error whose cause has no code', new Error('away', { cause: new Error('x') }), 'away'],
+    ['an error whose cause has a number', new Error('away', { cause: { code: 5 } }), 'away'],
+    ['a text', 'away', 'away'],
+  ])('says what %s says', (_what, cause, message) => {
+    expect(new CallFailed('get', 'unknown', cause)).toMatchObject({ message, cause, class: 'unknown' })
+  })
+
+  it('because something has its name looks whose that is', async () => {
+    const none = await runOnce({ failing: { create: taken } })
+    expect(none.error).toMatchObject({ reason: 'NameTaken', message: 'it is there' })
+    expect(none.memory).not.toHaveProperty('intent')
+    const other = await runOnce({ failing: { create: taken }, api: finding({ id: 'y', size: 1 }) })
+    expect(other.error?.message).toBe('it is there; to adopt it, annotate setpoint.dev/external-id=y')
+    const mine = await runOnce({ failing: { create: taken }, api: finding(entity), entities: { x: entity } })
+    expect(mine.memory).toMatchObject({ id: 'x', digest })
+  })
+})
+
+describe('a rate that the account has reached', () => {
+  const message = "the account's rate limit is reached; it goes on by itself"
+  const waiting = { reason: 'RateLimited', message }
+
+  it('makes an object wait for which somebody waits, and says so', async () => {
+    const { outcome, memory, recorded } = await runOnce({ failing: { create: limited } })
+    expect(outcome).toEqual({
+      kind: 'again',
+      afterMs: 5_000,
+      status: { syncPeriod: '60s' },
+      ready: waiting,
+      conditions: { Synced: { status: 'False', ...waiting } },
+    })
+    // Whether it was made, a look says: the far side may have counted a call that it had taken.
+    expect([memory, recorded]).toEqual([{ round: 0, intent: { atMs: nowMs } }, ['create error']])
+  })
+
+  it('makes nothing of a look for which nobody waits', async () => {
+    const { outcome } = await runOnce({ memory: made, failing: { get: limited } })
+    expect(outcome).toEqual({ kind: 'again', afterMs: 5_000, ...asMade })
+  })
+
+  it.each<[string, Given, object | undefined]>([
+    [
+      'an update that a look was followed by',
+      { memory: made, entities: { x: drifted }, failing: { update: limited } },
+      { do: 'update', id: 'x', drift: ['size'] },
+    ],
+    [
+      'an update of what cannot be changed in part',
+      {
+        spec: { size: 1, zone: 'a' },
+        memory: { ...made, digest: declarationDigest(thingOf({ spec: { size: 1, zone: 'a' } }), {}) },
+        entities: { x: { ...drifted, zone: 'b' } },
+        api: { immutable: ['zone'] },
+        failing: { update: limited },
+      },
+      { do: 'update', id: 'x', drift: ['size'], locked: { zone: 'b' } },
+    ],
+    [
+      'a deletion that a look was followed by',
+      { memory: made, entities: { x: entity }, isDeleting: true, failing: { delete: limited } },
+      { do: 'delete', id: 'x' },
+    ],
+    ['a look', { memory: made, failing: { get: limited } }, undefined],
+    [
+      'what is no change, though a look has come before',
+      {
+        annotations: adopt,
+        entities: { a: { id: 'a', size: 1 } },
+        far: { place: () => Promise.reject(limited) },
+      },
+      undefined,
+    ],
+    [
+      'a create that a look was followed by, and the far side refused for it',
+      { memory: { intent: { atMs: long } }, api: finding(), failing: { create: limited } },
+      undefined,
+    ],
+    ['a create that the far side refused for it', { memory: made, failing: { create: limited } }, undefined],
+  ])('keeps for the next run %s', async (_what, given, change) => {
+    const { memory } = await runOnce(given)
+    const of = declarationDigest(thingOf(given), {})
+    expect(memory?.planned).toEqual(change && { digest: of, untilMs: nowMs + 10_000 + 60_000, change })
+  })
+
+  const closed = { perSecond: () => 1, noteLimit: () => {} }
+  function afterCalls(count: number): RateBudget {
+    let left = count
+    return { ...closed, take: () => (left-- > 0 ? 0 : 7_000) }
+  }
+
+  it('keeps a create that was not sent, if it has cost a look, and sends it without another', async () => {
+    const intent = { atMs: long }
+    const api = finding()
+    const first = await runOnce({ memory: { intent }, api, far: { budget: () => afterCalls(1) } })
+    expect([first.calls, first.recorded, first.outcome]).toMatchObject([[], ['find success'], { afterMs: 7_000 }])
+    const planned = { digest, untilMs: nowMs + 74_000, change: { do: 'create', round: 0 } }
+    expect(first.memory).toEqual({ round: 0, intent, planned })
+    const again = await runOnce({ memory: { ...first.memory }, api, far: { budget: () => afterCalls(0) } })
+    expect([again.recorded, again.memory?.planned]).toEqual([[], planned])
+    const sent = await runOnce({ memory: { ...again.memory }, api })
+    expect([sent.recorded, sent.memory?.planned]).toEqual([['create success'], undefined])
+    const unlooked = await runOnce({ far: { budget: () => afterCalls(0) } })
+    expect(unlooked.memory).toBeUndefined()
+  })
+
+  it('keeps what was seen of what cannot be changed, for the update that comes later', async () => {
+    const spec = { size: 1, zone: 'a', late: 'b' }
+    const given = { spec, api: { immutable: ['zone', 'late'] }, entities: { x: { ...drifted, zone: 'b' } } }
+    const of = declarationDigest(thingOf({ spec }), {})
+    const change = { do: 'update', id: 'x', drift: ['size'], locked: { zone: 'b' } } as const
+    const planned = { digest: of, untilMs: nowMs + 1, change: { ...change, drift: ['size'] } }
+    const { calls, drift } = await runOnce({ ...given, memory: { ...made, digest: of, planned } })
+    expect(calls).toEqual(['update x {"size":1,"zone":"b"}'])
+    expect(drift).toEqual(['size changed outside; put back'])
+  })
+
+  it('is told to its budget with the time that the far side named', async () => {
+    const budget = createRateBudget({ perSecond: 10, burst: 10 })
+    await runOnce({ failing: { create: limited }, far: { budget: () => budget } })
+    expect(budget.read?.(nowMs)).toMatchObject({ perSecond: 5, left: 0, closedUntilMs: nowMs + 5_000 })
+  })
+
+  it.each<[string, Given, string]>([
+    ['nothing has changed', { memory: made, entities: { x: entity } }, 'sync'],
+    ['it is new', {}, 'user'],
+    ['it was edited', { memory: { ...made, digest: 'old' }, entities: { x: entity } }, 'user'],
+    [
+      'somebody asked',
+      { memory: made, entities: { x: entity }, annotations: { 'setpoint.dev/reconcile-requested-at': '1' } },
+      'user',
+    ],
+    ['it is being deleted', { memory: made, isDeleting: true }, 'user'],
+  ])('is asked for a call where %s', async (_what, given, lane) => {
+    const lanes: string[] = []
+    const take = (of: string): number => {
+      lanes.push(of)
+      return 0
+    }
+    await runOnce({ ...given, far: { budget: () => ({ ...closed, take }) } })
+    expect(new Set(lanes)).toEqual(new Set([lane]))
+  })
+})
+
+describe('the place of an entity', () => {
+  const placed = (place: string): Given['far'] & {} => ({ place: async () => place })
+
+  it('is noted when it is made, found or adopted, and costs no call', async () => {
+    const first = await runOnce({ far: placed('here') })
+    expect([first.memory?.place, first.recorded]).toEqual(['here', ['create success']])
+    const annotations = adopt
+    const adopted = await runOnce({ annotations, entities: { a: { id: 'a', size: 1 } }, far: placed('here') })
+    expect(adopted.memory).toMatchObject({ id: 'a', place: 'here' })
+  })
+
+  it('is asked for once in a run', async () => {
+    let count = 0
+    const place = async (): Promise<string> => {
+      count++
+      return 'here'
+    }
+    const far = { place }
+    const memory = { ...made, place: 'here' }
+    await runOnce({ memory, entities: { x: drifted }, far })
+    expect(count).toBe(1)
+    await runOnce({ memory, entities: { x: entity }, far, isDeleting: true, api: { delete: async () => {} } })
+    // Once for each of the two looks, ahead of the deletion and behind it.
+    expect(count).toBe(3)
+  })
+
+  it.each<[string, Given, readonly string[]]>([
+    ['looked for', {}, ['get x']],
+    ['deleted', { isDeleting: true }, ['get x', 'delete x']],
+    [
+      'deleted without another look',
+      {
+        isDeleting: true,
+        memory: { planned: { digest, untilMs: nowMs + 1, change: { do: 'delete', id: 'x' } } },
+      },
+      ['delete x'],
+    ],
+    [
+      'changed',
+      { memory: { planned: { digest, untilMs: nowMs + 1, change: { do: 'update', id: 'x', drift: [] } } } },
+      ['update x {"size":1}'],
+    ],
+  ])('is where it is %s, and nowhere else', async (_what, given, calls) => {
+    const memory = { ...made, place: 'here', ...given.memory }
+    const elsewhere = await runOnce({ ...given, memory, entities: { x: entity }, far: placed('there') })
+    expect(elsewhere.calls).toEqual([])
+    expect(elsewhere.error).toMatchObject({ reason: 'ObserveRefused', message: 'x is at here, and not at there' })
+    const there = await runOnce({ ...given, memory, entities: { x: entity }, far: placed('here') })
+    expect(there.calls.slice(0, calls.length)).toEqual(calls)
+    expect(there.error).toBeUndefined()
+    expect(there.recorded).toHaveLength(there.calls.length)
+    const unknown = await runOnce({
+      ...given,
+      memory: { ...made, ...given.memory },
+      entities: { x: entity },
+      far: placed('there'),
+    })
+    expect(unknown.error).toBeUndefined()
+  })
+})
+
+describe('values that the far side chose', () => {
+  it('are written into the spec where it says nothing, once, and count as declared', async () => {
+    const far = { lateInitialized: () => ({ size: 7, zone: 'a', none: undefined }) }
+    const { patches, memory } = await runOnce({ far })
+    expect(patches).toEqual([['thing', { spec: { zone: 'a' } }]])
+    expect(memory?.digest).toBe(declarationDigest(thingOf({ spec: { size: 1, zone: 'a' } }), {}))
+    expect((await runOnce({ far, spec: { size: 1, zone: 'b' } })).patches).toEqual([])
+    expect((await runOnce({})).patches).toEqual([])
+  })
+})
+
+describe('what an object waits for', () => {
+  it('is kept, and asked for when its time is over', async () => {
+    const memory = { id: 'x', createdAtMs: nowMs - 10_000 }
+    const first = await runOnce({ memory })
+    const reason = 'NotVisibleYet'
+    expect(first.outcome).toMatchObject({
+      kind: 'done',
+      ready: { reason },
+      resyncAfterMs: 2e4,
+      conditions: {
+        Synced: {
+          status: 'False',
+          reason,
+        },
+      },
+    })
+    expect(first.memory?.wait).toMatchObject({ digest, untilMs: nowMs + 20_000, reason })
+    const again = await runOnce({ memory: { ...first.memory } })
+    expect([again.calls, again.outcome]).toEqual([[], first.outcome])
+  })
+
+  it('for ever is not kept: a change wakes it', async () => {
+    const annotations = { 'setpoint.dev/manage': 'update', 'setpoint.dev/resync': '0' }
+    const { outcome, memory } = await runOnce({ annotations, api: finding() })
+    expect(outcome).toMatchObject({ kind: 'done', ready: { reason: 'Absent' } })
+    expect(outcome).not.toHaveProperty('resyncAfterMs')
+    expect(memory).toBeUndefined()
+  })
+})
+
+describe('the end of an entity', () => {
+  const gone = { isDeleting: true } as const
+
+  it('is asked for, told once, and over when a look says so', async () => {
+    const first = await runOnce({ ...gone, memory: made, entities: { x: entity } })
+    expect(first.calls).toEqual(['get x', 'delete x', 'get x'])
+    expect([first.events, first.outcome]).toEqual([['Normal Deleted: x is deleted'], { kind: 'done' }])
+    expect(first.memory?.deletedAtMs).toBe(nowMs)
+  })
+
+  it('that takes its time is waited for, and asked for again without another word', async () => {
+    const stays = { delete: async () => {} }
+    const first = await runOnce({ ...gone, memory: made, entities: { x: entity }, api: stays })
+    expect(first.outcome).toMatchObject({ kind: 'again', afterMs: 5_000, ready: { reason: 'StillThere' } })
+    const memory = { ...made, deletedAtMs: nowMs - 30_000 }
+    const later = await runOnce({ ...gone, memory, entities: { x: entity }, api: stays })
+    expect(later.outcome).toMatchObject({ kind: 'again', afterMs: 30_000 })
+    expect([later.events, later.memory?.deletedAtMs]).toEqual([[], nowMs - 30_000])
+  })
+
+  it.each<[string, Given, readonly string[], readonly string[]]>([
+    ['never was', {}, [], []],
+    [
+      'is kept',
+      { memory: made, annotations: { 'setpoint.dev/manage': 'create' } },
+      [],
+      ['Normal Kept: the entity outside is kept'],
+    ],
+    [
+      'is another object’s by now',
+      { memory: made, entities: { x: { ...entity, owner: 'v' } } },
+      ['get x'],
+      ['Normal OwnedByAnother: x is tagged for another owner and is kept'],
+    ],
+    ['is gone already', { memory: made }, ['get x'], []],
+  ])('of what %s', async (_what, given, calls, events) => {
+    const told = await runOnce({ ...gone, ...given })
+    expect([told.calls, told.events, told.outcome]).toEqual([calls, events, { kind: 'done' }])
+  })
+
+  it('of what nobody can look for stops', async () => {
+    const { error, report } = await runOnce({ ...gone, memory: { intent: { atMs: long } } })
+    expect(error?.reason).toBe('CreateUnknown')
+    expect(report?.conditions).toMatchObject({ Synced: { reason: 'CreateUnknown' } })
+  })
+})

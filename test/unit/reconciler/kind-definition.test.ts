@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { defineKind } from '../../../shared/index.ts'
+
+/** What a kind becomes: the definition that is served, without a control plane. */
+
+const named = { group: 'unit.test', version: 'v2', kind: 'Page' } as const
+const textSpec = z.object({ text: z.string() })
+
+function versionsOf(options: object) {
+  return defineKind({ ...named, spec: textSpec, ...options }).definition?.spec.versions ?? []
+}
+
+/** The schema that a field of the spec becomes. */
+function fieldOf(type: z.ZodType): unknown {
+  const [version] = versionsOf({ spec: z.object({ field: type }) })
+  return version?.schema?.openAPIV3Schema?.properties?.['spec']?.properties?.['field']
+}
+
+const common = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+]
+
+describe('the definition of a kind', () => {
+  it('has the names that follow from it, and no more than was said', () => {
+    const { hooks, conversion, definition, ...kind } = defineKind({ ...named, spec: textSpec })
+    expect(kind).toEqual({ ...named, namespaced: true })
+    expect([hooks, conversion]).toEqual([undefined, undefined])
+    expect(definition).toMatchObject({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'pages.unit.test' },
+      spec: { group: 'unit.test', scope: 'Namespaced' },
+    })
+    expect(definition?.metadata).not.toHaveProperty('annotations')
+    expect(definition?.spec.names).toEqual({ kind: 'Page', plural: 'pages', singular: 'page', listKind: 'PageList' })
+    const [version, ...others] = definition?.spec.versions ?? []
+    expect(version).toMatchObject({ name: 'v2', served: true, storage: true, additionalPrinterColumns: common })
+    expect([others, version?.subresources]).toEqual([[], { status: {} }])
+    expect(version).not.toHaveProperty('deprecated')
+  })
+
+  it('has what was said', () => {
+    const column = { name: 'Text', type: 'string', jsonPath: '.spec.text' }
+    const { namespaced, definition } = defineKind({
+      ...named,
+      scope: 'Cluster',
+      plural: 'leaves',
+      shortNames: ['pg'],
+      categories: ['all'],
+      description: 'a page',
+      rules: [{ rule: 'self.spec.text != ""' }],
+      columns: [column as never],
+      spec: textSpec,
+    })
+    expect(namespaced).toBe(false)
+    expect(definition?.metadata.name).toBe('leaves.unit.test')
+    expect(definition?.spec).toMatchObject({
+      scope: 'Cluster',
+      names: { plural: 'leaves', shortNames: ['pg'], categories: ['all'] },
+    })
+    const [version] = definition?.spec.versions ?? []
+    expect(version?.additionalPrinterColumns).toEqual([column, ...common])
+    expect(version?.schema?.openAPIV3Schema).toMatchObject({
+      description: 'a page',
+      'x-kubernetes-validations': [{ rule: 'self.spec.text != ""' }],
+    })
+  })
+
+  it('says nothing of what was left out', () => {
+    const [version] = versionsOf({})
+    const schema = version?.schema?.openAPIV3Schema
+    expect(Object.keys(schema ?? {}).toSorted()).toEqual(['properties', 'required', 'type'])
+  })
+
+  it('is worked out once', () => {
+    const kind = defineKind({ ...named, spec: textSpec })
+    expect(kind.definition).toBe(kind.definition)
+  })
+
+  it('has an annotation in a group of Kubernetes, without which its server takes none', () => {
+    const { definition } = defineKind({ ...named, group: 'batch.k8s.io', spec: textSpec })
+    expect(definition?.metadata).toMatchObject({
+      annotations: { 'api-approved.kubernetes.io': 'unapproved, brought by a reconciler' },
+    })
+  })
+
+  it.each([
+    ['nothing of its own', {}, undefined],
+    ['a default', { default: 1 }, ['default']],
+    ['a validation', { validate: 2 }, ['validate']],
+    ['both', { default: 1, validate: 2 }, ['default', 'validate']],
+  ])('with %s has hooks for that', (_what, options, hooks) => {
+    const kind = defineKind({ ...named, spec: textSpec, ...options } as never)
+    expect(kind.hooks && Object.keys(kind.hooks)).toEqual(hooks)
+  })
+})
+
+describe('the schema of a kind', () => {
+  it.each([
+    ['a spec that needs something', textSpec, ['spec'], undefined],
+    ['a spec that needs nothing', z.object({ text: z.string().optional() }), undefined, {}],
+  ])('%s', (_what, of, required, byDefault) => {
+    const [version] = versionsOf({ spec: of })
+    const schema = version?.schema?.openAPIV3Schema
+    expect([schema?.required, schema?.properties?.['spec']?.default]).toEqual([required, byDefault])
+  })
+
+  it('has what the engine writes into each status, and its first condition', () => {
+    const bare = versionsOf({})[0]?.schema?.openAPIV3Schema?.properties?.['status']
+    const own = versionsOf({ status: z.object({ url: z.string() }) })[0]?.schema?.openAPIV3Schema?.properties?.[
+      'status'
+    ]
+    expect(Object.keys(bare?.properties ?? {})).toEqual(['conditions', 'observedGeneration', 'lastHandledReconcileAt'])
+    expect(own?.properties).toMatchObject({ url: { type: 'string' }, ...bare?.properties })
+    for (const status of [bare, own]) {
+      expect(status).not.toHaveProperty('required')
+      expect(status).toMatchObject({
+        type: 'object',
+        default: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Pending' }] },
+      })
+    }
+  })
+
+  it.each<[string, z.ZodType, object]>([
+    ['whole numbers, unbounded', z.int(), { type: 'integer' }],
+    ['whole numbers from one', z.int().min(1), { type: 'integer', minimum: 1 }],
+    ['whole numbers up to nine', z.int().max(9), { type: 'integer', maximum: 9 }],
+    ['a whole number or a text', z.union([z.int(), z.string()]), { 'x-kubernetes-int-or-string': true }],
+    ['a list of whole numbers', z.array(z.int()), { type: 'array', items: { type: 'integer' } }],
+    [
+      'a map of whole numbers',
+      z.record(z.string(), z.int()),
+      { type: 'object', additionalProperties: { type: 'integer' } },
+    ],
+    [
+      'an object of whole numbers',
+      z.object({ of: z.int().optional() }),
+      { type: 'object', properties: { of: { type: 'integer' } } },
+    ],
+  ])('says %s in as few words', (_what, type, schema) => {
+    expect(fieldOf(type)).toEqual(schema)
+  })
+
+  it.each<[string, z.ZodType]>([
+    ['a number or a text', z.union([z.number(), z.string()])],
+    ['one of three', z.union([z.int(), z.string(), z.boolean()])],
+    ['a whole number or a flag', z.union([z.int(), z.boolean()])],
+    ['one of two texts', z.union([z.string().max(3), z.string().min(5)])],
+  ])('of %s is none that Kubernetes knows', (_what, type) => {
+    expect(() => fieldOf(type)).toThrow(/^Page: /)
+  })
+})
+
+const upgrade = (object: object): never => object as never
+
+function olderOf(options: object) {
+  return versionsOf({
+    olderVersions: (older: (name: string, of: object) => never) => [
+      older('v1', { spec: z.object({ was: z.string() }), upgrade, downgrade: upgrade, ...options }),
+    ],
+  })[1]
+}
+
+describe('an older version', () => {
+  it.each([
+    ['is served', {}, { served: true, storage: false, deprecated: undefined, deprecationWarning: undefined }],
+    ['is not served', { served: false }, { served: false }],
+    ['is not deprecated', { deprecated: false }, { deprecated: undefined, deprecationWarning: undefined }],
+    ['is deprecated', { deprecated: true }, { deprecated: true, deprecationWarning: undefined }],
+    ['is deprecated, in words', { deprecated: 'use v2' }, { deprecated: true, deprecationWarning: 'use v2' }],
+  ])('that %s', (_what, options, is) => {
+    const { name, served, storage, deprecated, deprecationWarning } = olderOf(options) ?? {}
+    expect({ name, served, storage, deprecated, deprecationWarning }).toMatchObject({ name: 'v1', ...is })
+  })
+
+  it.each([
+    ['has the status of the kind unless it says another', undefined, 'url'],
+    ['has a status of its own', z.object({ link: z.string() }), 'link'],
+  ])('%s', (_what, status, field) => {
+    const kind = defineKind({
+      ...named,
+      spec: textSpec,
+      status: z.object({ url: z.string() }),
+      olderVersions: (older) => [
+        older('v1', {
+          spec: z.object({ was: z.string() }),
+          upgrade: ({ spec: { was } }) => ({ spec: { text: was } }),
+          downgrade: ({ spec: { text } }) => ({ spec: { was: text } }),
+          ...(status && { status: status as never }),
+        }),
+      ],
+    })
+    const [, old] = kind.definition?.spec.versions ?? []
+    expect(old?.schema?.openAPIV3Schema?.properties?.['status']?.properties).toHaveProperty(field)
+    const object = { apiVersion: 'unit.test/v1', kind: 'Page', metadata: { name: 'a' }, spec: { was: 'x' } }
+    const stored = { ...object, status: { url: 'u' } } as never
+    const current = kind.conversion?.convert(stored, 'v2')
+    expect(current).toMatchObject({ apiVersion: 'unit.test/v2', spec: { text: 'x' } })
+    expect(current?.status?.['url']).toBe(status === undefined ? 'u' : undefined)
+  })
+
+  it('is given whole to what converts it, and comes out whole', () => {
+    const given: unknown[] = []
+    const kind = defineKind({
+      ...named,
+      spec: z.object({ text: z.string(), size: z.int().default(5) }),
+      olderVersions: (older) => [
+        older('v1', {
+          spec: z.object({ was: z.string(), color: z.string().default('red') }),
+          upgrade: ({ spec: { was, color } }) => {
+            given.push(color)
+            return { spec: { text: `${color} ${was}` } as never }
+          },
+          downgrade: ({ spec: { text, size } }) => {
+            given.push(size)
+            return { spec: { was: text } as never }
+          },
+        }),
+      ],
+    })
+    const object = (version: string, spec: object): never =>
+      ({ apiVersion: `unit.test/${version}`, kind: 'Page', metadata: { name: 'a' }, spec }) as never
+    const { conversion } = kind
+    expect(conversion?.convert(object('v1', { was: 'x' }), 'v2')['spec']).toEqual({ text: 'red x' })
+    expect(conversion?.convert(object('v2', { text: 'y' }), 'v1')['spec']).toEqual({ was: 'y' })
+    expect(given).toEqual(['red', 5])
+    expect([conversion?.group, conversion?.kind, conversion?.version]).toEqual(['unit.test', 'Page', 'v2'])
+  })
+
+  it('cannot be the version of the kind itself', () => {
+    expect(() =>
+      versionsOf({
+        olderVersions: (older: (name: string, of: object) => never) => [
+          older('v2', { spec: textSpec, upgrade, downgrade: upgrade }),
+        ],
+      }),
+    ).toThrow('Page: olderVersions: v2 is the version of the kind itself')
+  })
+})
+
+it.each([
+  [z.object({ at: z.date() }), 'Page: properties[spec].properties[at]: '],
+  [z.object({ at: z.array(z.date()) }), 'Page: properties[spec].properties[at].items: '],
+  [z.object({ at: z.record(z.string(), z.date()) }), 'Page: properties[spec].properties[at].additionalProperties: '],
+  [z.date() as never, 'Page: properties[spec]: '],
+])('what no schema can say is named by its path: %#', (of, path) => {
+  expect(() => versionsOf({ spec: of })).toThrow(path)
+})

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { again, done, retryAfter, stop, waiting, withReport } from '../../../shared/index.ts'
+import { reportOf } from '../../../shared/reconciler/outcome.ts'
+
+const status = { size: 1 }
+
+it.each([
+  [done(), { kind: 'done' }],
+  [done<typeof status>({ status, syncedAtMs: 5 }), { kind: 'done', status, syncedAtMs: 5 }],
+  [done({ resyncAfter: '1m' }), { kind: 'done', resyncAfterMs: 60_000 }],
+  [done({ resyncAfter: 0 }), { kind: 'done', resyncAfterMs: 0 }],
+  [again('1m'), { kind: 'again', afterMs: 60_000 }],
+  [
+    again(5, { ready: waiting('Slow', 'it takes its time') }),
+    { kind: 'again', afterMs: 5, ready: { reason: 'Slow', message: 'it takes its time' } },
+  ],
+])('an outcome is as it was said: %j', (outcome, is) => {
+  expect(outcome).toStrictEqual(is)
+})
+
+it.each([
+  [new Error('slow down'), 'slow down'],
+  ['busy', 'busy'],
+])('a wait that the far side asked for says why: %s', (cause, message) => {
+  expect(retryAfter('15s', cause)).toMatchObject({ name: 'RetryAfterError', afterMs: 15_000, message, cause })
+})
+
+it('what stops has its reason, and its cause', () => {
+  const cause = new Error('why')
+  expect(stop('NameTaken', 'it is taken', { cause })).toMatchObject({
+    reason: 'NameTaken',
+    message: 'it is taken',
+    cause,
+  })
+})
+
+it('an error says of the object what was put to it, and nothing else does', () => {
+  const error = new Error('away')
+  expect(reportOf(error)).toBeUndefined()
+  expect(withReport(error, { retryWithin: '5s' })).toBe(error)
+  expect(reportOf(error)).toEqual({ retryWithin: '5s' })
+  expect(reportOf('text')).toBeUndefined()
+  expect(reportOf({ message: error.message })).toBeUndefined()
+})

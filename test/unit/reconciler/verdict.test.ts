@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { OperatingError, retryAfter, stop, withReport } from '../../../shared/index.ts'
+import { InvariantError, type ErrorCode } from '../../../shared/model/errors.ts'
+import { observes, verdictOf, type Verdict } from '../../../shared/reconciler/verdict.ts'
+
+const failed = { kind: 'failed', reason: 'ReconcileFailed', quiet: false }
+const coded = (code: ErrorCode): OperatingError => new OperatingError(code, 'why')
+const round: Record<string, unknown> = {}
+round['round'] = round
+
+describe('what a run threw', () => {
+  it.each<[string, unknown, object]>([
+    ['an Error', new Error('away'), { ...failed, message: 'away' }],
+    ['an Error without a message', new Error(''), { ...failed, message: 'Error' }],
+    ['a text', 'away', { ...failed, message: 'away' }],
+    ['a number', 5, { ...failed, message: '5' }],
+    ['nothing', undefined, { ...failed, message: 'undefined was thrown' }],
+    ['null', null, { ...failed, message: 'null was thrown' }],
+    ['an object with a message', { message: 'away' }, { ...failed, message: 'away' }],
+    ['an object with a message that is none', { message: 5 }, { ...failed, message: '{"message":5}' }],
+    ['an object', { a: 1 }, { ...failed, message: '{"a":1}' }],
+    ['an object that is no JSON', round, { ...failed, message: '[object Object]' }],
+    ['what says its reason', Object.assign(new Error('x'), { reason: 'Broken1' }), { ...failed, reason: 'Broken1' }],
+    ['what says a reason that is none', Object.assign(new Error('x'), { reason: 'not so' }), failed],
+    ['what says no text for a reason', Object.assign(new Error('x'), { reason: 5 }), failed],
+    ['what stops', stop('NameTaken', 'taken'), { kind: 'stopped', reason: 'NameTaken', message: 'taken' }],
+    ['what waits', retryAfter('5s', 'busy'), { kind: 'retryAfter', afterMs: 5_000, message: 'busy' }],
+    ['INVALID', coded('INVALID'), { kind: 'stopped', reason: 'Refused', message: 'why' }],
+    ['BAD_REQUEST', coded('BAD_REQUEST'), { kind: 'stopped', reason: 'Refused' }],
+    ['TOO_LARGE', coded('TOO_LARGE'), { kind: 'stopped', reason: 'Refused' }],
+    ['VERSION_CONFLICT', coded('VERSION_CONFLICT'), { kind: 'failed', reason: 'Conflict', quiet: true }],
+    ['UNAVAILABLE', coded('UNAVAILABLE'), failed],
+    ['FORBIDDEN', coded('FORBIDDEN'), failed],
+  ])('%s', (_what, error, verdict) => {
+    expect(verdictOf(error)).toMatchObject(verdict)
+    expect(verdictOf(error)).not.toHaveProperty('report')
+  })
+
+  it.each<readonly [unknown, boolean]>([
+    [new TypeError('slip'), true],
+    [new ReferenceError('slip'), true],
+    [new RangeError('slip'), true],
+    [new Error('meant'), false],
+    [Object.assign(new TypeError('slip'), { stack: undefined }), false],
+    ['text', false],
+  ])('is shown where it was made if it is a slip: %s', (error, is) => {
+    expect('stack' in verdictOf(error)).toBe(is)
+  })
+
+  it.each([
+    [4_096, 4_096],
+    [4_097, 4_097],
+    [10_000, 4_097],
+  ])('is cut if it is long: of %d letters %d are left', (length, left) => {
+    const { message } = verdictOf('x'.repeat(length)) as { readonly message: string }
+    expect(message).toHaveLength(left)
+    expect(message.endsWith('…')).toBe(length > 4_096)
+  })
+
+  it('says nothing that is to be hidden, cut or not', () => {
+    const conceal = (text: string): string => text.replaceAll('secret', '***')
+    expect(verdictOf(new Error('a secret'), conceal)).toMatchObject({ message: 'a ***' })
+    const long = verdictOf(`${'x'.repeat(4_093)}secret`, conceal) as { readonly message: string }
+    expect(long.message).toBe(`${'x'.repeat(4_093)}***`)
+  })
+
+  it('says of the object what was put to it', () => {
+    const error = withReport(new Error('away'), { retryWithin: '5s' })
+    expect(verdictOf(error)).toMatchObject({ ...failed, report: { retryWithin: '5s' } })
+  })
+
+  it('is thrown on if it is a broken invariant', () => {
+    const broken = new InvariantError('impossible')
+    expect(() => verdictOf(broken)).toThrow(broken)
+  })
+})
+
+it.each([
+  ['done', true],
+  ['again', true],
+  ['stopped', true],
+  ['failed', false],
+  ['retryAfter', false],
+])('a run that ended with %s has seen the desired state through: %j', (kind, is) => {
+  expect(observes({ kind } as Verdict)).toBe(is)
+})
