@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { applyPatch, type Operation } from 'rfc6902'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import { jsonPatch } from '../../../shared/resources/json-patch.ts'
+import { jsonPatch, misfit, tryPatch } from '../../../shared/resources/json-patch.ts'
 import { share } from '../../support/strength.ts'
 
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
@@ -111,6 +111,98 @@ describe('a JSON patch', () => {
   it.each(refused)('is refused: $because', ({ operation }) => {
     const target = { a: { c: 1 }, l: [1], deep: nested(180) } as JsonObject
     expect(() => jsonPatch(target, [operation])).toThrow(expect.objectContaining({ code: 'INVALID' }))
+  })
+
+  const moves: readonly [JsonObject, readonly JsonObject[], JsonObject | number][] = [
+    [{ a: 1 }, [{ op: 'test', path: '/a', value: 1 }], { a: 1 }],
+    [{ a: 1 }, [{ op: 'test', path: '/a' }], 0],
+    [{ a: null }, [{ op: 'test', path: '/a', value: null }], { a: null }],
+    [{ l: [1, 2] }, [{ op: 'test', path: '/l/1', value: 2 }], { l: [1, 2] }],
+    [{ l: [1, 2] }, [{ op: 'remove', path: '/l/0' }], { l: [2] }],
+    [{ l: [1, 2] }, [{ op: 'remove', path: '/l/2' }], 0],
+    [{ l: [1, 2] }, [{ op: 'remove', path: '/l/-' }], 0],
+    [{ l: [1, 2] }, [{ op: 'replace', path: '/l/0', value: 3 }], { l: [3, 2] }],
+    [{ l: [1, 2] }, [{ op: 'add', path: '/l/2', value: 3 }], { l: [1, 2, 3] }],
+    [{ l: [] }, [{ op: 'add', path: '/l/x', value: 3 }], 0],
+    [{ a: 1 }, [{ op: 'replace', path: '/b', value: 3 }], 0],
+    [{ a: 1 }, [{ op: 'replace', path: '/a' }], 0],
+    [{ a: 1 }, [{ op: 'copy', path: '/b' }], 0],
+    [{ a: 1 }, [{ op: 'copy', from: '/c', path: '/b' }], 0],
+    [{ a: 1 }, [{ op: 'move', path: '/b' }], 0],
+    [{ a: 1 }, [{ op: 'move', from: '/a', path: '/a' }], { a: 1 }],
+    [{ a: { b: 1 } }, [{ op: 'move', from: '/a/b', path: '/a' }], { a: 1 }],
+    [{ a: { b: 1 }, ab: {} }, [{ op: 'move', from: '/a', path: '/ab/c' }], { ab: { c: { b: 1 } } }],
+    [{ a: { b: { c: 1 } } }, [{ op: 'move', from: '/a/b', path: '/a/d' }], { a: { d: { c: 1 } } }],
+    [{ a: 1 }, [{ op: 'move', from: 'a', path: '/b' }], 0],
+    [
+      { a: 1 },
+      [
+        { op: 'add', path: '/b', value: 2 },
+        { op: 'remove', path: '/c' },
+      ],
+      1,
+    ],
+    [{ a: 'text' }, [{ op: 'add', path: '/a/0', value: 2 }], 0],
+    [{ a: 'text' }, [{ op: 'remove', path: '/a/0' }], 0],
+    [{ 'a/b': 1 }, [{ op: 'remove', path: '/a~1b' }], {}],
+    [{ '~1': 1 }, [{ op: 'remove', path: '/~01' }], {}],
+    [{ a: { '': 1 } }, [{ op: 'remove', path: '/a/' }], { a: {} }],
+    [{ a: 1 }, [{ path: '/a' }], 0],
+  ]
+  it.each(moves)('makes of %j by %j %j', (target, patch, made) => {
+    expect(tryPatch(target, patch)).toEqual(typeof made === 'number' ? { misfit: made } : { object: made })
+  })
+
+  it.each([
+    [{ op: 'add', path: '/a', value: 1 }, 10],
+    [{ op: 'add', path: '/l/0', value: 1 }, 12],
+    [{ op: 'add', path: '/l/40', value: 1 }, 11],
+    [{ op: 'add', path: '/l/80', value: 1 }, 10],
+    [{ op: 'add', path: '/l/-', value: 1 }, 10],
+    [{ op: 'replace', path: '/l/0', value: 1 }, 14],
+    [{ op: 'remove', path: '/l/0' }, 12],
+    [{ op: 'test', path: '/l/0', value: 1 }, 10],
+    [{ op: 'copy', from: '/t', path: '/u' }, 16],
+    [{ op: 'copy', from: '/t', path: '/l/0' }, 18],
+    [{ op: 'move', from: '/l/0', path: '/l/40' }, 14],
+    [{ op: 'move', from: '/t', path: '/u' }, 16],
+    [{ op: 'move', from: '/t', path: '/l/0' }, 18],
+    [{ op: 'copy', from: '/none', path: '/u' }, 10],
+    [{ op: 'copy', path: '/u' }, 10],
+    [{ op: 'nothing', path: '/l/0' }, 10],
+    [{ op: 'add', path: 5, value: 1 }, 10],
+  ])('costs what it copies and shifts: %j %d steps', (operation, steps) => {
+    const spent: number[] = []
+    const target = { t: '0123456789', l: Array.from({ length: 80 }, () => 0) }
+    tryPatch(target, [operation], (given) => spent.push(given))
+    expect(spent).toEqual([steps])
+  })
+
+  it('copies and moves seven hundred KiB, and not more', () => {
+    const half = 'x'.repeat(350 * 1_024 - 2)
+    const copy = (name: string) => ({ op: 'copy', from: '/a', path: `/${name}` })
+    expect(Object.keys(jsonPatch({ a: half }, [copy('b'), copy('c')]))).toEqual(['a', 'b', 'c'])
+    expect(() => jsonPatch({ a: half }, [copy('b'), copy('c'), { op: 'copy', from: '/a', path: '/d' }])).toThrow(
+      'the JSON patch copies and moves more than 700 KiB',
+    )
+    const one = { op: 'copy', from: '/n', path: '/d' }
+    expect(() => jsonPatch({ a: half, n: 1 }, [copy('b'), copy('c'), one])).toThrow('more than 700 KiB')
+  })
+
+  it.each([
+    [198, true],
+    [199, false],
+  ])('makes nothing deeper than two hundred levels: %d below a field %j', (levels, fits) => {
+    const patch = [{ op: 'add', path: '/a', value: nested(levels) as JsonObject }]
+    expect('object' in tryPatch({}, patch)).toBe(fits)
+  })
+
+  it('says which operation does not fit, in a thousand letters at most', () => {
+    expect(misfit(3, { op: 'add', path: '/a' }).message).toBe(
+      'the JSON patch does not fit the object: operation 3, add /a',
+    )
+    const { message, code } = misfit(0, { op: 'add', path: `/${'a'.repeat(2_000)}` })
+    expect([message.length, code]).toEqual([1_000 + 'the JSON patch does not fit the object: '.length, 'INVALID'])
   })
 
   it('does not double what there is again and again', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { policyKind } from '../../../shared/resources/policy-kinds.ts'
 import { mutatingWebhookKind } from '../../../shared/resources/webhook-kinds.ts'
-import { mergeByKeys } from '../../../shared/resources/keyed-merge.ts'
+import { mergeByKeys, mergeKeyOf } from '../../../shared/resources/keyed-merge.ts'
 import { mergePatch } from '../../../shared/resources/merge-patch.ts'
 import { strategicAsMerge } from '../../../shared/api/strategic-patch.ts'
 
@@ -53,4 +53,31 @@ it.each([
   [{ '$setElementOrder/rules': [] }, '$setElementOrder/rules'],
 ])('what merges in other ways is refused: %j', (patch, field) => {
   expect(() => strategicAsMerge(mutatingWebhookKind, patch)).toThrow(`and ${field} is not such a field`)
+})
+
+it('merges whatever is sent: other orders, other types, items without names', () => {
+  const ofPatch = (patch: object, target: object | undefined = live): unknown =>
+    mergeByKeys(target as never, patch as never, schema)
+  // An order alone moves items; one that is no list says nothing.
+  expect(ofPatch({ '$setElementOrder/webhooks': [{ name: 'server' }, { name: 'b' }] })).toEqual({
+    webhooks: [{ name: 'server' }, { name: 'b' }, live.webhooks[0]],
+  })
+  expect(ofPatch({ '$setElementOrder/webhooks': 'x', webhooks: [] })).toEqual(live)
+  // What is no list takes the place of one, and one takes the place of what is none.
+  expect(ofPatch({ webhooks: 'none' })).toEqual({ webhooks: 'none' })
+  expect(ofPatch({ webhooks: [{ name: 'a' }] }, { webhooks: 'none' })).toEqual({ webhooks: [{ name: 'a' }] })
+  expect(ofPatch({ webhooks: null, other: { x: 1 } })).toEqual({ other: { x: 1 } })
+  expect(ofPatch({ webhooks: [{ url: '1' }, 'text', { url: '2' }] }, {})).toEqual({
+    webhooks: [{ url: '2' }, 'text'],
+  })
+  expect(ofPatch({ a: 1 })).toEqual({ a: 1, webhooks: live.webhooks })
+  expect(mergeByKeys('text', { a: 1 }, schema)).toEqual({ a: 1 })
+  expect(mergeByKeys({ a: 1 }, 'text', schema)).toBe('text')
+})
+
+it('names the field that tells the items of a list apart, if the list has one', () => {
+  const list = { type: 'array', 'x-kubernetes-list-map-keys': ['name'] } as const
+  expect(mergeKeyOf({ ...list, 'x-kubernetes-list-type': 'map' })).toBe('name')
+  expect(mergeKeyOf({ ...list, 'x-kubernetes-list-type': 'atomic' })).toBeUndefined()
+  expect(mergeKeyOf(list)).toBeUndefined()
 })

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { checkMetadata, writableMetadata } from '../../../shared/resources/metadata.ts'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
+import {
+  checkMetadata,
+  checkNoNewFinalizers,
+  isSubdomain,
+  writableMetadata,
+  type NameRule,
+} from '../../../shared/resources/metadata.ts'
 
 /** What Kubernetes says of the keys of labels and annotations (`IsQualifiedName` in its apimachinery). */
 const characters = "name part must consist of alphanumeric characters, '-', '_' or '.'"
@@ -54,5 +62,182 @@ describe('an owner reference', () => {
     expect(checkMetadata({ ...meta, ownerReferences: references })).toMatchObject([
       { field: 'metadata.ownerReferences[0].name', reason: 'FieldValueTooLong' },
     ])
+  })
+})
+
+const bad = (message: string) => expect.objectContaining({ code: 'BAD_REQUEST', message })
+
+describe('what a writer says of metadata', () => {
+  it.each<[JsonObject, JsonObject]>([
+    [{}, {}],
+    [{ metadata: null }, {}],
+    [{ metadata: {} }, {}],
+    [
+      { metadata: { name: 'a', generateName: 'b-', namespace: 'n', uid: 'u', resourceVersion: '7' } },
+      { name: 'a', generateName: 'b-', namespace: 'n', uid: 'u', resourceVersion: '7' },
+    ],
+    [{ metadata: { name: '', namespace: null, generation: 5, creationTimestamp: 'x', managedFields: [] } }, {}],
+    [{ metadata: { labels: { a: 'b', c: '' } } }, { labels: { a: 'b', c: '' } }],
+    [{ metadata: { labels: {}, annotations: null } }, {}],
+    [{ metadata: { annotations: { a: null, b: 'c' } } }, { annotations: { a: '', b: 'c' } }],
+    [{ metadata: { labels: { a: null } } }, { labels: { a: '' } }],
+    [{ metadata: { finalizers: ['a', 'b', 'a'] } }, { finalizers: ['a', 'b'] }],
+    [{ metadata: { finalizers: [], ownerReferences: [] } }, {}],
+    [{ metadata: { finalizers: null, ownerReferences: null } }, {}],
+  ])('of %j is %j', (body, written) => {
+    expect(writableMetadata(body)).toEqual(written)
+  })
+
+  it.each<[JsonObject, string]>([
+    [{ metadata: 'x' }, 'metadata: must be an object'],
+    [{ metadata: [] }, 'metadata: must be an object'],
+    [{ metadata: { name: 5 } }, 'metadata.name: must be a string'],
+    [{ metadata: { resourceVersion: 7 } }, 'metadata.resourceVersion: must be a string'],
+    [{ metadata: { uid: false } }, 'metadata.uid: must be a string'],
+    [{ metadata: { labels: ['a'] } }, 'metadata.labels: must be an object'],
+    [{ metadata: { annotations: { a: 1 } } }, 'metadata.annotations.a: must be a string; quote it in YAML'],
+    [{ metadata: { finalizers: 'a' } }, 'metadata.finalizers: must be a list of strings'],
+    [{ metadata: { finalizers: ['a', 1] } }, 'metadata.finalizers: must be a list of strings'],
+    [{ metadata: { ownerReferences: {} } }, 'metadata.ownerReferences: must be a list of objects'],
+    [{ metadata: { ownerReferences: ['a'] } }, 'metadata.ownerReferences: must be a list of objects'],
+    [{ metadata: { ownerReferences: [{ uid: 5 }] } }, 'metadata.ownerReferences[0].uid: must be a string'],
+    [
+      { metadata: { ownerReferences: [{}, { controller: 0 }] } },
+      'metadata.ownerReferences[1].controller: must be a boolean',
+    ],
+  ])('is refused if it is of another type: %j', (body, message) => {
+    expect(() => writableMetadata(body)).toThrow(bad(message))
+  })
+})
+
+describe('a name', () => {
+  const messages = (name: string, rule?: NameRule): readonly string[] =>
+    checkMetadata({ ...meta, name }, rule).map(({ message }) => message)
+  const subdomain = expect.stringContaining('a lowercase RFC 1123 subdomain')
+
+  it.each<[string, NameRule | undefined, readonly unknown[]]>([
+    ['a', undefined, []],
+    ['a.b-c.1', undefined, []],
+    ['a'.repeat(253), undefined, []],
+    ['a'.repeat(254), undefined, [expect.stringContaining('no more than 253 characters')]],
+    ['A', undefined, [subdomain]],
+    ['a..b', undefined, [subdomain]],
+    ['-a', undefined, [subdomain]],
+    ['a/b', 'subdomain', [subdomain]],
+    ['', undefined, [expect.stringContaining('name or generateName is required')]],
+    ['', 'path segment', [expect.stringContaining('name or generateName is required')]],
+    ['system:node', 'path segment', []],
+    ['ä'.repeat(126), 'path segment', []],
+    ['ä'.repeat(127), 'path segment', [expect.stringContaining('no more than 253 bytes')]],
+    ['a'.repeat(253), 'path segment', []],
+    ['.', 'path segment', [expect.stringContaining("may not be '.'")]],
+    ['..', 'path segment', [expect.stringContaining("may not be '..'")]],
+    ['...', 'path segment', []],
+    ['a/b%', 'path segment', [expect.stringContaining("'/'"), expect.stringContaining("'%'")]],
+  ])('%j by the rule %s', (name, rule, says) => {
+    expect(messages(name, rule)).toEqual(says)
+  })
+
+  it.each([
+    ['a.b', true],
+    ['a'.repeat(253), true],
+    ['a'.repeat(254), false],
+    ['a_b', false],
+    ['', false],
+  ])('%j is a subdomain: %j', (name, is) => {
+    expect(isSubdomain(name)).toBe(is)
+  })
+})
+
+describe('errors of metadata', () => {
+  const fields = (more: object): readonly string[] => checkMetadata({ ...meta, ...more }).map(({ field }) => field)
+
+  it.each([
+    ['', []],
+    ['a'.repeat(63), []],
+    ['A_b.c-d', []],
+    ['a'.repeat(64), ['metadata.labels']],
+    ['a b', ['metadata.labels']],
+    ['-', ['metadata.labels']],
+  ])('of the value %j of a label', (value, errors) => {
+    expect(fields({ labels: { a: value } })).toEqual(errors)
+    expect(fields({ annotations: { a: value } })).toEqual([])
+  })
+
+  it('are a hundred at most, of labels as of all', () => {
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`a ${i}`, '!']))
+    expect(fields({ labels: many })).toEqual(Array(100).fill('metadata.labels'))
+    expect(fields({ annotations: many })).toEqual(Array(100).fill('metadata.annotations'))
+    expect(fields({ labels: many, finalizers: ['a b'] })).toHaveLength(100)
+    const half = Object.fromEntries(Object.entries(many).slice(0, 60))
+    expect(fields({ labels: half, annotations: half })).toEqual([
+      ...Array(60).fill('metadata.labels'),
+      ...Array(40).fill('metadata.annotations'),
+    ])
+    expect(fields({ labels: half })).toEqual(Array(100).fill('metadata.labels'))
+    expect(fields({ name: 'A', labels: many })[0]).toBe('metadata.name')
+  })
+
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'u' }
+  it.each<[string, readonly object[], readonly string[]]>([
+    ['one owner', [owner], []],
+    ['two owners', [owner, { ...owner, uid: 'v' }], []],
+    ['one owner twice', [owner, { ...owner, name: 'b' }], ['metadata.ownerReferences']],
+    [
+      'one controller',
+      [
+        { ...owner, controller: true },
+        { ...owner, uid: 'v', controller: false },
+      ],
+      [],
+    ],
+    [
+      'two controllers',
+      [
+        { ...owner, controller: true },
+        { ...owner, uid: 'v', controller: true },
+      ],
+      ['metadata.ownerReferences'],
+    ],
+    ['an owner without a uid', [{ ...owner, uid: '' }], ['metadata.ownerReferences[0].uid']],
+    [
+      'an owner of nothing',
+      [{}],
+      ['apiVersion', 'kind', 'name', 'uid'].map((field) => `metadata.ownerReferences[0].${field}`),
+    ],
+    [
+      'a kind of some length',
+      [{ ...owner, kind: 'k'.repeat(63), apiVersion: 'v'.repeat(317), uid: 'u'.repeat(128) }],
+      [],
+    ],
+    ['a kind too long', [{ ...owner, kind: 'k'.repeat(64) }], ['metadata.ownerReferences[0].kind']],
+    ['a version too long', [{ ...owner, apiVersion: 'v'.repeat(318) }], ['metadata.ownerReferences[0].apiVersion']],
+    ['a uid too long', [{ ...owner, uid: 'u'.repeat(129) }], ['metadata.ownerReferences[0].uid']],
+  ])('of %s', (_what, ownerReferences, errors) => {
+    expect(fields({ ownerReferences })).toEqual(errors)
+  })
+
+  it.each([
+    [['a', 'example.com/a'], 0],
+    [['a b', 'example.com/a/b', 'A'], 2],
+    [undefined, 0],
+  ])('of the finalizers %j', (finalizers, count) => {
+    expect(fields({ finalizers })).toEqual(Array(count).fill('metadata.finalizers'))
+  })
+})
+
+describe('an object that is being deleted', () => {
+  const of = (finalizers: readonly string[] | undefined, isDeleting = true) =>
+    ({ metadata: { finalizers, ...(isDeleting && { deletionTimestamp: 'x' }) } }) as unknown as ApiObject
+  it.each<[readonly string[] | undefined, readonly string[] | undefined, boolean, readonly string[]]>([
+    [['a'], ['a'], true, []],
+    [['a', 'b'], ['b'], true, []],
+    [['a'], undefined, true, []],
+    [undefined, undefined, true, []],
+    [['a'], ['a', 'b'], true, ['metadata.finalizers']],
+    [undefined, ['b'], true, ['metadata.finalizers']],
+    [undefined, ['b'], false, []],
+  ])('with %j takes %j (being deleted: %j)', (had, has, isDeleting, errors) => {
+    expect(checkNoNewFinalizers(of(had, isDeleting), of(has)).map(({ field }) => field)).toEqual(errors)
   })
 })
