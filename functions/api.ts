@@ -12,9 +12,10 @@ export function apiFunction(
   boundary = lambdaBoundary,
   controllers = reconcilers,
   open = openAwsTraces,
+  ask = fetch,
 ): MiddyfiedHandler<APIGatewayProxyEvent, Answer> {
   const seeing = createSeeing(boundary, open)
-  const answer = createAnswering({ boundary, seeing, controllers })
+  const answer = createAnswering({ boundary, seeing, controllers }, ask)
   return middy<APIGatewayProxyEvent, Answer>({ executionMode: executionModeStreamifyResponse })
     .use(recordInvocation(seeing))
     .handler((event, context) => answer(event, context.getRemainingTimeInMillis()))

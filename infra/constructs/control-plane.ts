@@ -326,7 +326,12 @@ export class ControlPlane extends Construct {
     return {
       api: create('ApiFunction', {
         ...planeFunctions.api,
-        environment: audit === 'off' ? {} : { SETPOINT_AUDIT: audit },
+        environment: {
+          // Asked whose a token is, it has to tell the same as the authorizer.
+          ...this.whoMay(),
+          SETPOINT_ACCOUNT: this.stack.account,
+          ...(audit !== 'off' && { SETPOINT_AUDIT: audit }),
+        },
       }),
       authorizer: create('Authorizer', { ...planeFunctions.authorizer, environment: this.whoMay() }),
       relay: create('RelayFunction', planeFunctions.relay),

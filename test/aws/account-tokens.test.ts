@@ -187,7 +187,7 @@ describe('a token of a ServiceAccount, on AWS', () => {
     })
     expect(await review({ token })).toEqual({
       authenticated: false,
-      error: 'it is no token of a ServiceAccount for this audience, and all others are checked ahead of this server',
+      error: 'it is no token of a ServiceAccount for this audience, and others are not known here',
     })
     expect(await review({ token: 'k8s-aws-v1.x', audiences: [] })).toMatchObject({ authenticated: false })
   })
@@ -234,4 +234,87 @@ it('a control plane without tables for keys makes no tokens, and takes none', as
   const without = apiFunction(boundaryWith({}), []) as never
   expect((await send(`POST ${accounts}/robot/token`, { body: { spec: {} } }, without)).status).toBe(404)
   await expect(admit(token, authorizerFunction(boundaryWith({}), nobody))).rejects.toThrow(/^Unauthorized$/)
+})
+
+describe('a review of a token, on AWS', () => {
+  const issuer = 'https://issuer.example.com'
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' }] }
+  const ask = async (url: string): Promise<Response> => {
+    const host = new URL(url).host
+    if (host === 'issuer.example.com')
+      return Response.json(url.endsWith('openid-configuration') ? { issuer, jwks_uri: `${issuer}/jwks` } : jwks)
+    const name = host.includes('eu-west-1') ? '999999999999' : '123456789012'
+    const Arn = `arn:aws:sts::${name}:assumed-role/Robot/session`
+    return Response.json({ GetCallerIdentityResponse: { GetCallerIdentityResult: { Arn } } })
+  }
+  const environment = {
+    SETPOINT_TOKEN_KEYS: table,
+    SETPOINT_SIGNING_KEYS: signingTable,
+    SETPOINT_ADMINS: JSON.stringify([`${issuer}#ada`]),
+    SETPOINT_ISSUERS: JSON.stringify([{ issuer, audience: 'setpoint', groupsClaim: 'groups' }]),
+    SETPOINT_ACCOUNT: '123456789012',
+  }
+  const jwt = (subject: string, seconds = 300, groups: readonly string[] = ['dev']): Promise<string> =>
+    new SignJWT({ groups })
+      .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+      .setIssuer(issuer)
+      .setAudience('setpoint')
+      .setSubject(subject)
+      .setExpirationTime(clock.nowMs() / 1_000 + seconds)
+      .sign(privateKey)
+
+  const review = async (token: string, audiences: readonly string[] = []): Promise<JsonObject> => {
+    const process = apiFunction(boundaryWith(environment), [], undefined, ask as typeof fetch) as never
+    const line = 'POST /apis/authentication.k8s.io/v1/tokenreviews'
+    const { status, body } = await send(line, { body: { spec: { token, audiences: [...audiences] } } }, process)
+    expect([status, body.message]).toEqual([201, undefined])
+    return body.status as JsonObject
+  }
+
+  it('tells who comes in by an issuer, with the groups that the authorizer gives them', async () => {
+    const token = await jwt('ada')
+    expect(await review(token)).toEqual({
+      authenticated: true,
+      user: { username: `${issuer}#ada`, groups: ['system:masters', 'dev', 'system:authenticated'] },
+      audiences: ['https://setpoint'],
+    })
+    expect(await review(token, ['vault'])).toMatchObject({ authenticated: false })
+  })
+
+  it('knows ServiceAccounts as before', async () => {
+    expect(await review(await tokenFor())).toMatchObject({
+      authenticated: true,
+      user: { username: 'system:serviceaccount:default:robot' },
+    })
+  })
+
+  it('knows nobody who is not let in, or whose token is over or none', async () => {
+    for (const token of [await jwt('mallory'), await jwt('ada', -60), 'a.b.c', 'x', 'k8s-aws-v1.x'])
+      expect(await review(token)).toEqual({ authenticated: false, error: 'the token is not known' })
+  })
+
+  it.each([
+    { region: 'eu-central-1', isKnown: true },
+    { region: 'eu-west-1', isKnown: false },
+  ])('knows principals of its own account, by a token of STS in $region: $isKnown', async ({ region, isKnown }) => {
+    const date = new Date(clock.nowMs()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const query = new URLSearchParams({
+      Action: 'GetCallerIdentity',
+      Version: '2011-06-15',
+      'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+      'X-Amz-Credential': `AKIA/${date.slice(0, 8)}/${region}/sts/aws4_request`,
+      'X-Amz-Date': date,
+      'X-Amz-Expires': '60',
+      'X-Amz-SignedHeaders': 'host;x-k8s-aws-id',
+      'X-Amz-Signature': 'a'.repeat(64),
+    })
+    const url = `https://sts.${region}.amazonaws.com/?${query.toString()}`
+    const status = await review(`k8s-aws-v1.${Buffer.from(url).toString('base64url')}`)
+    expect(status).toMatchObject(
+      isKnown
+        ? { authenticated: true, user: { username: 'arn:aws:iam::123456789012:role/Robot' } }
+        : { authenticated: false },
+    )
+  })
 })

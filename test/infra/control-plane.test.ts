@@ -299,6 +299,19 @@ describe('the authorizer', () => {
     })
   })
 
+  it('is told the same as the API, which says in a TokenReview whose a token is', () => {
+    expectProperties(synthesized, 'AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          SETPOINT_ADMINS: JSON.stringify([admin]),
+          SETPOINT_ISSUERS: '[]',
+          SETPOINT_ACCOUNT: Match.anyValue(),
+          SETPOINT_SIGNING_KEYS: Match.anyValue(),
+        }),
+      },
+    })
+  })
+
   it('lets in a role that was granted it, which may get itself a token', () => {
     const one = deployed({ issuers: [{ issuer: 'https://issuer.example', audience: 'setpoint' }] })
     const role = new Role(one.stack, 'Deployer', { assumedBy: new ServicePrincipal('codebuild.amazonaws.com') })

@@ -80,7 +80,7 @@ const answers: Readonly<Record<string, Answer>> = {
 
 function unknownToken({ reviewToken: review }: ReviewServices): string {
   if (review !== undefined) return 'the token is not known'
-  return 'it is no token of a ServiceAccount for this audience, and all others are checked ahead of this server'
+  return 'it is no token of a ServiceAccount for this audience, and others are not known here'
 }
 
 /** A token that names no audience of its own is for this API. */

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { requestOf, streamResponse, type StreamedResponse } from '../../adapters/aws/lambda-http.ts'
 import { credentialsOf } from '../../adapters/aws/sign-in/principal.ts'
+import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
 import { createApi } from '../../api/api.ts'
 import type { ApiServices } from '../../api/call.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
@@ -21,6 +22,7 @@ import { awsComputed, awsPages, setLogLevelElsewhere } from './pages.ts'
 import { openAwsQueues } from './queues.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './services.ts'
 import { openAwsTable } from './table.ts'
+import { openTokenReview } from './token-review.ts'
 import { lazy } from '../../model/lazy.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 import { withRequestSpans } from '../spans.ts'
@@ -32,7 +34,7 @@ export type Answer = StreamedResponse
 /**
  * The function behind the gateway. A definition that was changed is known to all of its processes within ten seconds.
  */
-export function createAnswering({ boundary, seeing, controllers }: FunctionOptions): AnswerEvent {
+export function createAnswering({ boundary, seeing, controllers }: FunctionOptions, fetch: KeyFetch): AnswerEvent {
   const answer = lazy(() => {
     const ports = openAwsTable(boundary, { patienceMs, logger: seeing.logger })
     const queues = openAwsQueues(boundary, controllers, ports.checkpoint)
@@ -42,8 +44,10 @@ export function createAnswering({ boundary, seeing, controllers }: FunctionOptio
     const services = createAwsServices(options)
     const { environment } = boundary
     const tokens = openTokenSigner(boundary)
+    const reviewToken = openTokenReview(boundary, fetch)
     return createAnswer(services, {
       ...(tokens && { tokens }),
+      ...(reviewToken && { reviewToken }),
       pages: awsPages(services, environment),
       computed: awsComputed({ ...services, ...queues }, environment),
       ...auditTo(boundary),
@@ -85,7 +89,7 @@ function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices,
 }
 
 /** Services of the API beside those for stored objects: pages, computed kinds, the record of requests, tokens. */
-type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens'>
+type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens' | 'reviewToken'>
 
 /** The API without a gateway. */
 export function createAwsApi(

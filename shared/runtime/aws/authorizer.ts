@@ -38,27 +38,42 @@ export function createAuthorizer(
 }
 
 export function createAuthorize(boundary: TokenBoundary, fetch: KeyFetch): Authorize {
-  const { environment, clock } = boundary
   const findAccount = createFindAccount(boundary)
-  const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
-  const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
-  const administrators = new Set(administratorsOf(environment).map(withoutPath))
-  const readers = new Set(readersOf(environment).map(withoutPath))
+  const identify = createIdentify(boundary, fetch)
 
   return async ({ authorization, methodArn }) => {
     const token = bearerToken(authorization)
     const account = await findAccount(token)
     if (account !== undefined) return answer('Allow', { name: account, context: { account }, methodArn })
-    const isOfSts = token.startsWith(stsTokenPrefix)
-    const principal = await (isOfSts ? sts(token).then(principalIn(methodArn)) : jwt(token)).catch(asAnswer)
-    const { name, groups, isAdmitted } = principal
+    const { name, groups, isAdmitted } = await identify(token, accountOf(methodArn)).catch(asAnswer)
+    return answer(isAdmitted ? 'Allow' : 'Deny', { name, context: contextOf({ name, groups }), methodArn })
+  }
+}
+
+/**
+ * Whose token it is that an issuer or STS vouches for, with all their groups, and whether they come in; a principal of
+ * this account does. Throws UNAUTHORIZED for a token that proves nothing, UNAVAILABLE if nobody answers.
+ */
+export type Identify = (token: string, account: string | undefined) => Promise<Principal>
+
+export function createIdentify(
+  { environment, clock }: Pick<TokenBoundary, 'environment' | 'clock'>,
+  fetch: KeyFetch,
+): Identify {
+  const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
+  const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
+  const administrators = new Set(administratorsOf(environment).map(withoutPath))
+  const readers = new Set(readersOf(environment).map(withoutPath))
+
+  return async (token, account) => {
+    const principal = await (token.startsWith(stsTokenPrefix) ? sts(token).then(principalIn(account)) : jwt(token))
+    const { name } = principal
     const standing = [
       ...(administrators.has(name) ? [superuserGroup] : []),
       ...(readers.has(name) ? [readerGroup] : []),
     ]
-    const context = contextOf({ name, groups: [...standing, ...groups, authenticatedGroup] })
-    const effect = isAdmitted || standing.length > 0 ? 'Allow' : 'Deny'
-    return answer(effect, { name, context, methodArn })
+    const groups = [...standing, ...principal.groups, authenticatedGroup]
+    return { name, groups, isAdmitted: principal.isAdmitted || standing.length > 0 }
   }
 }
 
@@ -84,8 +99,8 @@ function createFindAccount(boundary: TokenBoundary): (token: string) => Promise<
 }
 
 /** A principal of the account that the API is in comes in, listed or not. */
-function principalIn(methodArn: string): (name: string) => Principal {
-  return (name) => ({ name, groups: [], isAdmitted: accountOf(name) === accountOf(methodArn) })
+function principalIn(account: string | undefined): (name: string) => Principal {
+  return (name) => ({ name, groups: [], isAdmitted: account !== undefined && accountOf(name) === account })
 }
 
 function accountOf(arn: string): string | undefined {

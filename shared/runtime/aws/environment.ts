@@ -83,6 +83,11 @@ export function issuersOf(environment: Environment): readonly TokenIssuer[] {
   return issuers
 }
 
+/** The account that the API is in, where it is asked whose a token is; a stack of before does not say it. */
+export function accountOfPlane({ SETPOINT_ACCOUNT: account }: Environment): string | undefined {
+  return account === '' ? undefined : account
+}
+
 /** The table with the public keys of tokens of ServiceAccounts, where they are known. */
 export function tokenKeysOf({ SETPOINT_TOKEN_KEYS: table }: Environment): string | undefined {
   return table === '' ? undefined : table
