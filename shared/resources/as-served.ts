@@ -1,3 +1,4 @@
+import { withExplicitOwners } from '../model/apply/sole-writer.ts'
 import type { Conversion } from '../model/conversion.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
@@ -67,13 +68,20 @@ export function servedOrFault(kind: ServedKind, stored: StoredObject): StoredObj
 }
 
 /** What is built in has had the same defaults ever. */
-function completed({ builtIn, schema }: ServedKind, object: ApiObject): ApiObject {
+function completed(kind: ServedKind, object: ApiObject): ApiObject {
+  const { builtIn, schema } = kind
   if (builtIn || hasDefaults(schema, object)) return object
   try {
-    return applyDefaults(schema, object)
+    return withLaterDefaults(kind, object)
   } catch (error) {
     // An object that would be too large with them is shown as it is stored.
     if (hasCode(error, 'TOO_LARGE')) return object
     throw error
   }
+}
+
+/** With the defaults that the schema has by now; the same object if it has them all. Who wrote it owns none of them. */
+export function withLaterDefaults(kind: ServedKind, object: ApiObject): ApiObject {
+  const whole = applyDefaults(kind.schema, object)
+  return whole === object ? object : applyDefaults(kind.schema, withExplicitOwners(kind, object))
 }

@@ -10,9 +10,9 @@ import type { Clock } from '../ports/clock.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
-import { withDefaults } from './admission.ts'
+import { isSettled } from '../model/schema/settled.ts'
 import { awaitConversions } from './await-conversion.ts'
-import { asServed } from './as-served.ts'
+import { asServed, withLaterDefaults } from './as-served.ts'
 import { isOutdated } from './converted-reads.ts'
 import { admitByHooks, admitDeletion, concernsHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
@@ -152,7 +152,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
 
 function seeLive(kind: ServedKind, found: StoredObject): LiveOf {
   const seen = kind.conversion === undefined ? found : asServed(kind, found)
-  const object = withDefaults(kind, seen.object)
+  const object = isSettled(kind.schema, seen.object) ? seen.object : withLaterDefaults(kind, seen.object)
   return { kind, found, before: object === found.object ? found : { ...found, object } }
 }
 

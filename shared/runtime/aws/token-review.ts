@@ -23,7 +23,7 @@ export function openTokenReview(boundary: AwsBoundary, fetch: KeyFetch): Authent
       const { name, groups, isAdmitted } = await identify(bearerToken(authorization), account)
       return isAdmitted ? { name, groups } : undefined
     } catch (error) {
-      if (hasCode(error, 'UNAUTHORIZED')) return undefined
+      if (hasCode(error, 'UNAUTHORIZED')) return
       throw error
     }
   }

@@ -205,6 +205,25 @@ describe('a default', () => {
     const reply = await harness.send(`${by} ${boxes}/b`, { type, body: body ?? { ...made, spec: box.spec } })
     expect([reply.status, reply.body]).toEqual([200, made])
   })
+
+  it('that came later belongs to nobody: who applies it has no conflict', async () => {
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.example.com'
+    const { body: made } = await harness.send(`POST ${boxes}?fieldManager=first`, { body: box })
+    const { body: definition } = await harness.send(`GET ${definitions}`)
+    definition.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.depth = {
+      type: 'integer',
+      default: 7,
+    }
+    expect((await harness.send(`PUT ${definitions}`, { body: definition })).status).toBe(200)
+    const { body: shown } = await harness.send(`GET ${boxes}/b`)
+    expect(shown.spec).toEqual({ color: 'red', size: 5, depth: 7 })
+    expect(shown.metadata.managedFields).toEqual(made.metadata.managedFields)
+    const labelled = { metadata: { labels: { a: 'b' } } }
+    await harness.send(`PATCH ${boxes}/b?fieldManager=third`, { type: merge, body: labelled })
+    const given = { apiVersion: 'example.com/v1', kind: 'Box', metadata: { name: 'b' }, spec: { depth: 9 } }
+    const reply = await harness.send(`PATCH ${boxes}/b?fieldManager=second`, { type: apply, body: given })
+    expect([reply.status, reply.body.spec]).toEqual([200, { color: 'red', size: 5, depth: 9 }])
+  })
 })
 
 describe('PUT', () => {
