@@ -273,7 +273,7 @@ async function applyTo(
 ): Promise<Written> {
   checkType(kind, given.body)
   const config = atPlace(kind, normalizeBody(kind, given.body), at)
-  const mayCreate = how.subresource === undefined
+  const mayCreate = how.subresource === undefined && how.path === undefined
   let isThere = true
   const apply = async (): Promise<Written> => {
     isThere = !mayCreate || (await verbs.store.get(keyIn(kind, at))) !== undefined

@@ -93,6 +93,7 @@ export function checkMetadata(meta: ObjectMeta, nameRule: NameRule = 'subdomain'
   const errors = [
     ...checkName(meta.name, nameRule),
     ...checkLabels(meta),
+    ...checkAnnotationBytes(meta),
     ...checkOwners(meta),
     ...checkFinalizers(meta),
   ]
@@ -129,6 +130,22 @@ export function checkPathSegment(field: string, name: string): readonly FieldErr
 /** Whether a name is a lowercase RFC 1123 subdomain. */
 export function isSubdomain(name: string): boolean {
   return name.length <= 253 && dns1123Subdomain.test(name)
+}
+
+/** Of all annotations of an object, as Kubernetes has it. */
+const annotationBytesMax = 256 * 1024
+
+/** A character has three bytes at most for each of its units. */
+function checkAnnotationBytes({ annotations = {} }: ObjectMeta): readonly FieldError[] {
+  let units = 0
+  for (const key in annotations) units += key.length + (annotations[key]?.length ?? 0)
+  if (units * 3 <= annotationBytesMax) return []
+  const encoder = new TextEncoder()
+  const bytes = Object.entries(annotations)
+    .flat()
+    .map((each) => encoder.encode(each).length)
+  const isLong = bytes.reduce((sum, length) => sum + length, 0) > annotationBytesMax
+  return isLong ? [tooLong('metadata.annotations', annotationBytesMax)] : []
 }
 
 function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly FieldError[] {

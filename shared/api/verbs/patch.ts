@@ -64,7 +64,7 @@ function isJsonType(type: string): type is JsonType {
   return jsonTypes.some((known) => known === type)
 }
 
-const applyType = 'application/apply-patch+yaml'
+export const applyType = 'application/apply-patch+yaml'
 const jsonTypes: readonly JsonType[] = [
   'application/merge-patch+json',
   'application/json-patch+json',
@@ -77,7 +77,10 @@ function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch {
   return { patch: { type: 'merge', body, ...(listsOf?.builtIn === true && { keyedBy: listsOf.schema }) }, body }
 }
 
-async function readApply(call: Call): Promise<SentPatch> {
+export type ApplyPatch = Extract<Patch, { readonly type: 'apply' }>
+
+/** What somebody applies. Throws INVALID if they do not say who they are. */
+export async function readApply(call: Call): Promise<{ readonly patch: ApplyPatch; readonly body: object }> {
   const { query } = call.request
   if (textParameter(query, 'fieldManager') === undefined)
     refuseOptions('PatchOptions', [fieldRequired('fieldManager', 'is required for apply patch')])

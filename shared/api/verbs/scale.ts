@@ -5,7 +5,7 @@ import { invalid } from '../../model/schema/field-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { defineBuiltInKind, type ScalePaths, type ServedKind } from '../../model/served-kind.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
-import { invalidBecause } from '../../resources/admission.ts'
+import { checkType, invalidBecause } from '../../resources/admission.ts'
 import { jsonPatch } from '../../resources/json-patch.ts'
 import { mergePatch } from '../../resources/merge-patch.ts'
 import type { ReviewedPath } from '../../resources/policy-review.ts'
@@ -17,7 +17,7 @@ import { writeOptions } from '../query.ts'
 import { json, jsonText, withWarnings } from '../reply.ts'
 import { jsonOf, mediaType, mediaTypeRefusal, readBytes, readObject } from '../request-body.ts'
 import { viewOf } from '../view.ts'
-import { requireOperations } from './patch.ts'
+import { applyType, readApply, requireOperations, type ApplyPatch } from './patch.ts'
 
 /**
  * `/scale` of a kind that says where its numbers of replicas are: `autoscaling/v1` Scale, whatever the kind. What is
@@ -43,8 +43,8 @@ function read(call: Call, { resources }: ApiServices): ReturnType<ApiServices['r
   return resources.get(call.kind, placeOf(call))
 }
 
-/** The Scale that a writer wants, of the Scale there is. */
-type Change = (live: JsonObject) => JsonObject
+/** The Scale that a writer wants, of the Scale there is; or what a writer applies of one. */
+type Change = ((live: JsonObject) => JsonObject) | ApplyPatch
 
 async function readChange(call: Call): Promise<Change> {
   if (call.info.verb === 'update') {
@@ -52,6 +52,11 @@ async function readChange(call: Call): Promise<Change> {
     return () => body
   }
   const type = mediaType(call.request)
+  if (type === applyType) {
+    const { patch } = await readApply(call)
+    checkType(scaleOfKind, patch.body)
+    return patch
+  }
   if (type === 'application/json-patch+json') {
     const operations = requireOperations(jsonOf(await readBytes(call.request)))
     return (live) => jsonPatch(live, operations)
@@ -65,7 +70,7 @@ async function readChange(call: Call): Promise<Change> {
   }
 }
 
-const patchTypes = 'application/json-patch+json, application/merge-patch+json'
+const patchTypes = `application/json-patch+json, application/merge-patch+json, ${applyType}`
 
 interface Plan {
   readonly paths: ScalePaths
@@ -73,7 +78,9 @@ interface Plan {
   readonly change: Change
 }
 
-async function write(call: Call, services: ApiServices, { paths, options, change }: Plan): Promise<HttpResponse> {
+async function write(call: Call, services: ApiServices, plan: Plan): Promise<HttpResponse> {
+  const { paths, options, change } = plan
+  if (typeof change !== 'function') return apply(call, services, { paths, options, applied: change })
   let isNamed = false
   const attempt = async (): Promise<HttpResponse> => {
     const { object } = await read(call, services)
@@ -89,6 +96,24 @@ async function write(call: Call, services: ApiServices, { paths, options, change
     return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
   }
   return onNewest(attempt, { isConflict: (error) => !isNamed && hasCode(error, 'VERSION_CONFLICT') })
+}
+
+/** Who applies a Scale owns the number of replicas in the object, and lets it go by leaving it out. */
+async function apply(
+  call: Call,
+  services: ApiServices,
+  { paths, options, applied }: Pick<Plan, 'paths' | 'options'> & { readonly applied: ApplyPatch },
+): Promise<HttpResponse> {
+  const { kind } = call
+  const { object } = await read(call, services)
+  const { metadata, replicas } = wantedOf(applied.body, object)
+  const { resourceVersion } = metadata
+  const version = resourceVersion === undefined ? {} : { metadata: { resourceVersion } }
+  const isSaid = isObject(applied.body['spec']) && applied.body['spec']['replicas'] !== undefined
+  const body = isSaid ? { ...version, ...nest(namesOf(paths.specReplicasPath), replicas) } : version
+  const how = { ...options, ...authorOf(call), path: scaling(kind, paths) }
+  const written = await services.resources.patch(kind, placeOf(call), { ...applied, body }, how)
+  return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
 }
 
 /** An object as `/scale` shows it to admission. */

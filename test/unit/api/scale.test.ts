@@ -129,3 +129,44 @@ describe('the scale of an object', () => {
     )
   })
 })
+
+describe('a Scale that is applied', () => {
+  const apply = 'application/apply-patch+yaml'
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' } }
+  const send = (manager: string, spec: { readonly replicas: number }, options = '') =>
+    harness.send(`PATCH ${lamps}/a/scale?fieldManager=${manager}${options}`, { type: apply, body: { ...scale, spec } })
+
+  it('owns the number of replicas in the object, and has conflicts about it', async () => {
+    expect(await send('scaler', { replicas: 5 })).toMatchObject({ status: 409, body: { reason: 'Conflict' } })
+    expect(await send('scaler', { replicas: 5 }, '&force=true')).toMatchObject({
+      status: 200,
+      body: { kind: 'Scale', spec: { replicas: 5 } },
+    })
+    const { body } = await harness.send(`GET ${lamps}/a`)
+    expect(body.spec).toEqual({ light: { bulbs: 5 }, color: 'red' })
+    expect(body.metadata.managedFields).toContainEqual(
+      expect.objectContaining({
+        manager: 'scaler',
+        operation: 'Apply',
+        subresource: 'scale',
+        apiVersion: 'example.com/v1',
+        fieldsV1: { 'f:spec': { '.': {}, 'f:light': { '.': {}, 'f:bulbs': {} } } },
+      }),
+    )
+    expect(await send('other', { replicas: 6 })).toMatchObject({ status: 409 })
+    expect(await send('scaler', { replicas: 7 }, '&dryRun=All')).toMatchObject({ status: 200 })
+    expect((await send('scaler', { replicas: 5 })).body.spec).toEqual({ replicas: 5 })
+  })
+
+  it('is refused where it says what it may not, or there is nothing to scale', async () => {
+    expect((await send('scaler', { replicas: -1 }, '&force=true')).status).toBe(422)
+    const body = { ...scale, kind: 'Lamp', spec: { replicas: 1 } }
+    expect((await harness.send(`PATCH ${lamps}/a/scale?fieldManager=m`, { type: apply, body })).status).toBe(400)
+    expect((await harness.send(`PATCH ${lamps}/a/scale`, { type: apply, body: scale })).status).toBe(422)
+    const none = { ...scale, metadata: { name: 'none' }, spec: { replicas: 1 } }
+    expect((await harness.send(`PATCH ${lamps}/none/scale?fieldManager=m`, { type: apply, body: none })).status).toBe(
+      404,
+    )
+    expect((await harness.send(`GET ${lamps}/none`)).status).toBe(404)
+  })
+})

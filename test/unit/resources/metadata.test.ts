@@ -37,6 +37,20 @@ describe.each(['labels', 'annotations'] as const)('a key in %s', (field) => {
   })
 })
 
+describe('all annotations together', () => {
+  it.each([
+    { text: 'a'.repeat(262_143), isFine: true },
+    { text: 'a'.repeat(262_144), isFine: false },
+    { text: 'ä'.repeat(131_071), isFine: true },
+    { text: '€'.repeat(87_400), isFine: false },
+  ])('have 256 KiB at most: $text.length characters, $isFine', ({ text, isFine }) => {
+    const errors = checkMetadata({ ...meta, annotations: { k: text } })
+    expect(errors.map(({ field, reason }) => [field, reason])).toEqual(
+      isFine ? [] : [['metadata.annotations', 'FieldValueTooLong']],
+    )
+  })
+})
+
 describe('an owner reference', () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'u' }
 
