@@ -108,10 +108,13 @@ describe('a policy that changes what is written', () => {
   ])('changes nothing that is deleted: %j', (match, count) => {
     const operations = (field: string): readonly string[] =>
       Array<string>(count).fill(`${field}.resourceRules.operations NotSupported`)
-    expect(errorsOf(checkMutatingPolicy, { mutations: [change], matchConstraints: match })).toEqual(
-      operations('spec.matchConstraints'),
-    )
-    expect(errorsOf(checkMutatingBinding, { matchResources: match })).toEqual(operations('spec.matchResources'))
+    // What else rules lack has errors of its own.
+    const unsupported = (errors: readonly string[]): readonly string[] =>
+      errors.filter((error) => error.endsWith(' NotSupported'))
+    const ofPolicy = errorsOf(checkMutatingPolicy, { mutations: [change], matchConstraints: match })
+    expect(unsupported(ofPolicy)).toEqual(operations('spec.matchConstraints'))
+    const ofBinding = errorsOf(checkMutatingBinding, { matchResources: match })
+    expect(unsupported(ofBinding)).toEqual(operations('spec.matchResources'))
   })
 })
 
