@@ -33,7 +33,7 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
   if (given.resourceVersion !== undefined) {
     throw new OperatingError('BAD_REQUEST', 'resourceVersion should not be set on objects to be created')
   }
-  const { resourceVersion: _, uid: __, generateName, ...meta } = given
+  const { resourceVersion: _, uid: __, namespace: ___, generateName, ...meta } = given
   const metadata: ObjectMeta = {
     ...meta,
     ...(generateName === undefined ? {} : { generateName }),

@@ -72,6 +72,22 @@ describe('POST', () => {
     },
   )
 
+  it.each([
+    ['POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', undefined],
+    ['PATCH', '/apis/rbac.authorization.k8s.io/v1/clusterroles/r?fieldManager=m', apply],
+  ])('by %s makes an object of the cluster, though its body names a namespace', async (verb, path, type) => {
+    const body = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'r', namespace: 'default' },
+      rules: [],
+    }
+    expect((await harness.send(`${verb} ${path}`, { body, ...(type && { type }) })).status).toBe(201)
+    const found = await harness.send('GET /apis/rbac.authorization.k8s.io/v1/clusterroles/r')
+    expect([found.status, found.body.metadata.name]).toEqual([200, 'r'])
+    expect(found.body.metadata).not.toHaveProperty('namespace')
+  })
+
   it('makes a name of generateName', async () => {
     const { body } = await harness.send(`POST ${widgets}`, { body: { metadata: { generateName: 'w-' } } })
     expect(body.metadata.name).toMatch(/^w-[a-z0-9]{5}$/)
