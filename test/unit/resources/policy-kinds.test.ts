@@ -99,12 +99,15 @@ describe('a policy that changes what is written', () => {
     expect(errorsOf(checkMutatingPolicy, wrong)).toEqual([`${path}.applyConfiguration.expression Invalid`])
   })
 
-  it.each<[JsonObject | string, number]>([
-    [{ resourceRules: [{ operations: ['CREATE', 'UPDATE', '*', 'CONNECT'] }] }, 0],
-    [{ resourceRules: [{ operations: ['DELETE'] }, { operations: ['CREATE', 'DELETE'] }] }, 2],
-    [{ resourceRules: [{}, 'x', { operations: 'DELETE' }] }, 0],
-    [{ resourceRules: 'x' }, 0],
-    ['x', 0],
+  const every = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }
+  const rules = (...operations: readonly (readonly string[])[]): JsonObject => ({
+    resourceRules: operations.map((some) => ({ ...every, operations: [...some] })),
+  })
+  it.each<[JsonObject, number]>([
+    [rules(['CREATE', 'UPDATE', 'CONNECT']), 0],
+    [rules(['*']), 0],
+    [rules(['DELETE'], ['CREATE', 'DELETE']), 2],
+    [{}, 0],
   ])('changes nothing that is deleted: %j', (match, count) => {
     const operations = (field: string): readonly string[] =>
       Array<string>(count).fill(`${field}.resourceRules.operations NotSupported`)
