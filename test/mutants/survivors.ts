@@ -297,4 +297,40 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: 'void 0',
     why: 'a node is begun once, and who fails throws: nobody reads the states then',
   },
+  {
+    path: 'shared/engine/turn/children.ts',
+    line: '.sort((a, b) => (placeText(a) < placeText(b) ? -1 : 1))',
+    replacement: '<=',
+    why: 'no two objects of a kind have one place',
+  },
+  {
+    path: 'shared/engine/turn/commit.ts',
+    line: 'const written = isAsWanted(ending) ? ending.live : await writeFitting(ending, ports)',
+    replacement: 'false',
+    why: 'what is as wanted is not written either way: only a turn of the event loop is spared',
+  },
+  {
+    path: 'shared/engine/turn/endings.ts',
+    line: 'nextState(newest, verdict, showsStatus === facts.showsStatus ? facts : { ...facts, showsStatus }),',
+    replacement: 'false',
+    why: 'a copy of the facts says the same',
+  },
+  {
+    path: 'shared/engine/turn/reconcile-key.ts',
+    line: "const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined",
+    replacement: 'true',
+    why: 'no other outcome has such a time, and of a failure nothing of it is asked',
+  },
+  {
+    path: 'shared/engine/turn/reconcile-key.ts',
+    line: 'return window === undefined && probeAtMs === undefined ? known : { ...known, window, probeAtMs }',
+    replacement: 'false',
+    why: 'what is undefined says the same as what is left out',
+  },
+  {
+    path: 'shared/engine/turn/use-vault.ts',
+    line: 'if (error instanceof SyntaxError) return undefined',
+    replacement: 'true',
+    why: 'a text that is read throws nothing else',
+  },
 ]

@@ -69,8 +69,7 @@ export function roleRequestOf(
     sessionName: whose
       .join('.')
       .replaceAll(/[^\w+=,.@-]/g, '-')
-      .slice(0, sessionNameMax)
-      .padEnd(2, '-'),
+      .slice(0, sessionNameMax),
     ...(asked !== undefined && { externalId: asked }),
     tags: all,
   }

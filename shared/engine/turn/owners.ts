@@ -1,5 +1,5 @@
 import { OperatingError } from '../../model/errors.ts'
-import { isObject, type JsonObject } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import { controllerOf, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
 import type { Place } from '../../resources/resources.ts'
@@ -31,7 +31,7 @@ export function withOwner(child: JsonObject, at: Place, owner: ApiObject): JsonO
       `${owner.kind} ${namespace}/${owner.metadata.name} cannot own ${at.name} outside its namespace; apply it with { owned: false }`,
     )
   }
-  const metadata = isObject(child['metadata']) ? child['metadata'] : {}
+  const metadata = child['metadata'] as JsonObject | undefined
   return { ...child, metadata: { ...metadata, ownerReferences: [ownerReference(owner)] } }
 }
 

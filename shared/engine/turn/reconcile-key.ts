@@ -90,7 +90,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const begun = toBegunState(stored, controller)
   const written = begun === stored ? stored : await writeBegun(engine, begun)
   if (written === undefined || shared?.isLate() === true) return false
-  const runBasis = written === stored ? basis : { ...basis, stored: written }
+  const runBasis = { ...basis, stored: written }
   await (engine.tracing === undefined
     ? run(loop, runBasis, signal)
     : withRunSpan(engine.tracing, written, controller.name, () => run(loop, runBasis, signal)))
@@ -99,7 +99,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
 
 /** Why no object of the kind can be given to this reconciler: what is served is not its kind. */
 function findRefusal({ controller: { kind }, engine: { refusals } }: Loop): string | undefined {
-  return refusals === undefined || refusals.size === 0 ? undefined : refusals.get(`${kind.group}/${kind.kind}`)
+  return refusals?.get(`${kind.group}/${kind.kind}`)
 }
 
 /** The object as its run begins with it. Undefined if it changed just now. */

@@ -1,6 +1,6 @@
 import { absentIfNotFound, hasCode, OperatingError } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
-import { copyJson, isObject, type JsonObject } from '../../model/json.ts'
+import { copyJson, type JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -217,6 +217,6 @@ function refuseForeign(whose: string, body: JsonObject): void {
 }
 
 function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {
-  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  const metadata = body['metadata'] as JsonObject | undefined
   return namespaced ? { ...body, metadata: { ...metadata, namespace } } : body
 }

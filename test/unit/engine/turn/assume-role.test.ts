@@ -8,7 +8,7 @@ import {
   Namespace,
   type AssumedRole,
 } from '../../../../shared/index.ts'
-import { roleRequestOf } from '../../../../shared/engine/turn/assume-role.ts'
+import { assumeRole, roleRequestOf } from '../../../../shared/engine/turn/assume-role.ts'
 import { awsEngine } from '../../../../shared/testing-aws/aws-engine.ts'
 import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../../../shared/testing/test-env.ts'
 import type { RoleRequest } from '../../../../shared/ports/roles.ts'
@@ -17,6 +17,46 @@ const roleArn = 'arn:aws:iam::210987654321:role/tenants/Shop'
 const object = { kind: 'Bucket', metadata: { namespace: 'shop', name: 'photos' } } as never
 const cluster = { kind: 'Bucket', metadata: { name: 'photos' } } as never
 const bucket = { name: 'bucket' }
+
+describe('the role of a run', () => {
+  const asked: string[] = []
+  const engine = {
+    roles: { assume: async (request: RoleRequest) => request as never },
+    store: {
+      get: async ({ kind, name }: { readonly kind: string; readonly name: string }) => {
+        asked.push(`${kind} ${name}`)
+        return { object: { metadata: { annotations: { 'setpoint.dev/role-arn': roleArn } } } }
+      },
+    },
+  } as never
+  const assume = (role: AssumedRole, of: never) =>
+    assumeRole(role, {
+      controller: bucket,
+      object: of,
+      engine,
+      time: { deadlineMs: 5 },
+    }) as unknown as Promise<RoleRequest>
+
+  it('is looked up in the namespace of its object, unless it is named', async () => {
+    asked.length = 0
+    expect((await assume({}, object)).roleArn).toBe(roleArn)
+    expect(asked).toEqual(['Namespace shop'])
+    const other = `${roleArn}2`
+    expect((await assume({ roleArn: other }, object)).roleArn).toBe(other)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is looked up nowhere for an object without a namespace', async () => {
+    asked.length = 0
+    await expect(assume({}, cluster)).rejects.toThrow('no role of its own')
+    expect(asked).toEqual([])
+  })
+
+  it('may have fifty tags', () => {
+    const tags = Object.fromEntries(Array.from({ length: 48 }, (_, i) => [`t${i}`, 'x']))
+    expect(Object.keys(roleRequestOf({ roleArn, tags }, object, bucket).tags)).toHaveLength(50)
+  })
+})
 
 describe('what is asked of STS', () => {
   it.each([

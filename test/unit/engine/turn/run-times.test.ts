@@ -48,6 +48,32 @@ describe('the time of a run', () => {
     expect(clock.nextDueMs()).toBeUndefined()
   })
 
+  it('leaves no timer behind when several were under way, and listens once to who may stop them', async () => {
+    const clock = createVirtualClock(startMs)
+    const times = new RunTimes(timeoutMs, clock)
+    const { signal } = new AbortController()
+    let listening = 0
+    const listen = signal.addEventListener.bind(signal)
+    signal.addEventListener = (...args: Parameters<typeof listen>) => {
+      listening++
+      listen(...args)
+    }
+    const runs = [times.begin(signal), times.begin(signal)]
+    for (const run of runs) times.end(run)
+    await settle()
+    expect([clock.nextDueMs(), listening]).toEqual([undefined, 1])
+  })
+
+  it('has one signal, and calls at once who asks after its end', () => {
+    const times = new RunTimes(timeoutMs, createVirtualClock(startMs))
+    const time = times.begin(never)
+    expect(time.signal).toBe(time.signal)
+    times.end(time)
+    let calls = 0
+    time.onOver(() => calls++)
+    expect(calls).toBe(1)
+  })
+
   it('aborts the signal that was asked for, before its end or after it', () => {
     const times = new RunTimes(timeoutMs, createVirtualClock(startMs))
     const time = times.begin(never)

@@ -10,6 +10,12 @@ import {
   secretTarget,
   type VaultGrants,
 } from '../../../../shared/index.ts'
+import {
+  keepInVault,
+  readSecretSource,
+  removeFromVault,
+  type UsingVault,
+} from '../../../../shared/engine/turn/use-vault.ts'
 import { awsEngine } from '../../../../shared/testing-aws/aws-engine.ts'
 import {
   createTestEnv,
@@ -227,4 +233,119 @@ it.each(['shop', '/shop/', '{namespace}/', 'shop/*/', 'shop/{name}/', ''])('a pr
   expect(() =>
     defineReconciler(Login, { vault: { reads: [{ secretsManager }] }, reconcile: async () => done() }),
   ).toThrow(/must be the beginning of names/)
+})
+
+describe('one use of a vault', () => {
+  /** A run in a namespace or none, with what it has noted of secrets. */
+  function useOf({
+    text,
+    namespace = 'default',
+    vault = usual,
+    secret,
+  }: {
+    readonly text?: string
+    readonly namespace?: string
+    readonly vault?: VaultGrants
+    readonly secret?: object
+  }) {
+    const noted: string[] = []
+    const calls: unknown[][] = []
+    const use = {
+      controller: { name: 'login', vault },
+      object: { metadata: { uid: 'u', ...(namespace !== '' && { namespace }) } },
+      engine: {
+        vault: {
+          read: async () => text,
+          write: async (...call: unknown[]) => void calls.push(call),
+          remove: async (...call: unknown[]) => void calls.push(call),
+        },
+      },
+      seen: {
+        noteSecret: ({ stringData }: { readonly stringData: Readonly<Record<string, string>> }) =>
+          void noted.push(...Object.values(stringData)),
+      },
+      get: async () => secret,
+    } as unknown as UsingVault
+    return { use, noted, calls }
+  }
+
+  it('notes every value that it keeps, and what is written in it', async () => {
+    const { use, noted, calls } = useOf({})
+    const data = { all: JSON.stringify({ inner: 'inner-value' }), other: 'other-value' }
+    await keepInVault({ secretsManager: { name: 'made/a', key: 'all' } }, data, use)
+    expect(noted).toEqual(expect.arrayContaining(['inner-value', 'other-value']))
+    expect(calls).toEqual([[{ secretsManager: 'made/a' }, data.all, { uid: 'u', controller: 'login' }]])
+  })
+
+  it('keeps nothing under a key that it was not given', async () => {
+    const { use, calls } = useOf({})
+    const keep = keepInVault({ secretsManager: { name: 'made/a', key: 'c' } }, { a: '1', b: '2' }, use)
+    await expect(keep).rejects.toThrow('there is no c to keep in the secret made/a in Secrets Manager, but a, b')
+    expect(calls).toEqual([])
+  })
+
+  it('removes nothing that its reconciler may not write', async () => {
+    const { use, calls } = useOf({})
+    await expect(removeFromVault({ secretsManager: { name: 'shop/default/a' } }, use)).rejects.toThrow('may not write')
+    await removeFromVault({ parameter: { name: '/made/default/a' } }, use)
+    expect(calls).toEqual([[{ parameter: '/made/default/a' }, { uid: 'u', controller: 'login' }]])
+  })
+
+  it.each([
+    [undefined, 'there is no Secret s'],
+    [{ data: {} }, 'the Secret s has no k'],
+    [{}, 'the Secret s has no k'],
+  ])('of a Secret that is %j says what is missing', async (secret, message) => {
+    const { use } = useOf(secret === undefined ? {} : { secret })
+    await expect(readSecretSource({ secretKeyRef: { name: 's', key: 'k' } }, use)).rejects.toThrow(message)
+  })
+
+  it('of nothing is refused', async () => {
+    await expect(readSecretSource({}, useOf({}).use)).rejects.toThrow('nothing is named')
+  })
+
+  it('is granted by service', async () => {
+    const vault: VaultGrants = { reads: [{ parameter: 'p/' }, { secretsManager: 's/' }] }
+    const { use } = useOf({ text: 'x', vault })
+    expect(await readSecretSource({ parameter: { name: 'p/a' } }, use)).toBe('x')
+    expect(await readSecretSource({ secretsManager: { name: 's/a' } }, use)).toBe('x')
+    await expect(readSecretSource({ parameter: { name: 's/a' } }, use)).rejects.toThrow(
+      'may not read the parameter s/a here, but those whose names begin with p/: the reads of its vault say so',
+    )
+    await expect(readSecretSource({ secretsManager: { name: 'p/a' } }, use)).rejects.toThrow('may not read')
+    await expect(keepInVault({ parameter: { name: 'p/a' } }, { a: '1' }, use)).rejects.toThrow(
+      'may not write the parameter p/a here, but none: the writes of its vault say so',
+    )
+  })
+
+  it('without a namespace is granted by no prefix that names one', async () => {
+    const { use } = useOf({ text: 'x', namespace: '' })
+    expect(await readSecretSource({ secretsManager: { name: 'made/a' } }, use)).toBe('x')
+    await expect(readSecretSource({ secretsManager: { name: 'shop//a' } }, use)).rejects.toThrow('may not read')
+  })
+
+  it.each([
+    ['[1]', 'is no JSON object, so it has no k'],
+    ['plain', 'is no JSON object, so it has no k'],
+    ['{"k":[1]}', 'has no text k'],
+    ['{}', 'has no text k'],
+  ])('of the text %s says why there is no field', async (text, message) => {
+    const { use } = useOf({ text })
+    await expect(readSecretSource({ secretsManager: { name: 'made/a', key: 'k' } }, use)).rejects.toThrow(message)
+  })
+
+  it.each([
+    ['{"k":"v"}', 'v'],
+    ['{"k":7}', '7'],
+    ['{"k":false}', 'false'],
+  ])('of the text %s reads %s', async (text, value) => {
+    const { use } = useOf({ text })
+    expect(await readSecretSource({ secretsManager: { name: 'made/a', key: 'k' } }, use)).toBe(value)
+  })
+
+  it('keeps all values as one text, in the order of their names', async () => {
+    const { use, calls } = useOf({})
+    await keepInVault({ secretsManager: { name: 'made/a' } }, { b: '2', a: '1', c: '3' }, use)
+    expect(calls[0]?.[1]).toBe('{"a":"1","b":"2","c":"3"}')
+  })
 })

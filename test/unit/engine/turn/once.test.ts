@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { createOnce } from '../../../../shared/engine/turn/once.ts'
+import { RunNotes } from '../../../../shared/engine/turn/notes.ts'
+import type { RunMemory } from '../../../../shared/engine/turn/run-memory.ts'
+import type { RunTime } from '../../../../shared/engine/turn/run-times.ts'
+import type { EngineState, OnceRecord } from '../../../../shared/model/engine-state.ts'
+import type { Json } from '../../../../shared/model/json.ts'
+import type { Effect } from '../../../../shared/reconciler/once.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+
+const time = { throwIfOver: () => {} } as unknown as RunTime
+const over = {
+  throwIfOver: () => {
+    throw new Error('the run is over')
+  },
+} as unknown as RunTime
+
+/** A memory that keeps what it is told, and how often. */
+function memoryOf(engine: EngineState = {}) {
+  let stored = { ...storedWidget('w'), engine }
+  const writes: EngineState[] = []
+  const memory: RunMemory = {
+    live: () => stored,
+    remember: async (change) => {
+      stored = { ...stored, engine: change(stored.engine) }
+      writes.push(stored.engine)
+    },
+  }
+  return { memory, writes, once: () => stored.engine.memory?.once ?? {} }
+}
+
+describe('once', () => {
+  it('notes an effect before it begins and with its result, and does it no more', async () => {
+    const { memory, writes, once } = memoryOf()
+    const effects: (Effect & { readonly before: readonly string[] })[] = []
+    const run = () =>
+      createOnce(memory, time)('k', async (effect) => {
+        effects.push({ ...effect, before: Object.values(once()).map(({ state }) => state) })
+        return { id: 7 }
+      })
+    expect([await run(), await run()]).toEqual([{ id: 7 }, { id: 7 }])
+    expect(effects).toMatchObject([{ mayHaveHappened: false, before: ['begun'] }])
+    expect(effects[0]?.token).toMatch(/^uid-default-w\.[0-9a-f]+\.[0-9a-f]+$/)
+    expect(writes).toHaveLength(2)
+    expect(once()['k']).toMatchObject({ state: 'done', result: { id: 7 } })
+  })
+
+  it('says that an effect may have happened which a run before it began, under the same token', async () => {
+    const { memory, writes } = memoryOf()
+    const seen: Effect[] = []
+    const failing = createOnce(memory, time)('k', async (effect) => {
+      seen.push(effect)
+      throw new Error('crash')
+    })
+    await expect(failing).rejects.toThrow('crash')
+    await createOnce(memory, time)('k', async (effect) => void seen.push(effect))
+    expect(seen.map(({ mayHaveHappened }) => mayHaveHappened)).toEqual([false, true])
+    expect(new Set(seen.map(({ token }) => token)).size).toBe(1)
+    expect(writes).toHaveLength(2)
+  })
+
+  it('does an effect again that is about something else, and keeps those of other keys', async () => {
+    const { memory, once } = memoryOf()
+    const calls: string[] = []
+    const about = (key: string, of: Json) => createOnce(memory, time)(key, async () => void calls.push(key), { of })
+    await about('a', 1)
+    await about('b', 1)
+    await about('a', 2)
+    await about('a', 2)
+    expect(calls).toEqual(['a', 'b', 'a'])
+    expect(Object.keys(once())).toEqual(['a', 'b'])
+    expect('result' in (once()['a'] ?? {})).toBe(false)
+  })
+
+  const full = (count: number): EngineState => {
+    const record: OnceRecord = { of: 'x', state: 'begun' }
+    return { memory: { once: Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, record])) } }
+  }
+  it.each([
+    [31, 'new', true],
+    [32, 'new', false],
+    [32, 'k0', true],
+  ])('with %d keys remembers %s: %j', async (count, key, is) => {
+    const done = createOnce(memoryOf(full(count)).memory, time)(key, async () => 'x')
+    const [{ status }] = await Promise.allSettled([done])
+    expect(status).toBe(is ? 'fulfilled' : 'rejected')
+  })
+
+  it.each([
+    [4_094, true],
+    [4_095, false],
+  ])('keeps a result of %d characters and two quotes: %j', async (length, is) => {
+    const done = createOnce(memoryOf().memory, time)('k', async () => 'x'.repeat(length))
+    const [{ status }] = await Promise.allSettled([done])
+    expect(status).toBe(is ? 'fulfilled' : 'rejected')
+  })
+
+  it('does nothing when the time of the run is over', async () => {
+    const { memory, writes } = memoryOf()
+    await expect(createOnce(memory, over)('k', async () => 'x')).rejects.toThrow('the run is over')
+    expect(writes).toEqual([])
+  })
+})
+
+describe('notes', () => {
+  it('are those of earlier runs, are set and taken away, and kept when that is asked for', async () => {
+    const { memory, writes } = memoryOf({ memory: { notes: { a: 1, b: 2 }, syncedAtMs: 3 } })
+    const notes = new RunNotes(memory, time)
+    expect(notes.get('a')).toBe(1)
+    notes.set('a', 'x')
+    notes.set('b', undefined)
+    expect([notes.get('a'), Object.keys(notes.all()), writes.length]).toEqual(['x', ['a'], 0])
+    await notes.keep()
+    expect(writes).toEqual([{ memory: { notes: { a: 'x' }, syncedAtMs: 3 } }])
+  })
+
+  it.each([
+    [4_096, true],
+    [4_097, false],
+  ])('of %d characters are kept: %j', (length, is) => {
+    const notes = new RunNotes(memoryOf().memory, time)
+    const set = (): void => notes.set('k', 'x'.repeat(length - '{"k":""}'.length))
+    if (is) set()
+    else expect(set).toThrow('4096 characters at most')
+    expect(notes.all()).toEqual(is ? { k: expect.any(String) as string } : {})
+  })
+
+  it('are not kept when the time of the run is over', async () => {
+    const { memory, writes } = memoryOf()
+    await expect(new RunNotes(memory, over).keep()).rejects.toThrow('the run is over')
+    expect(writes).toEqual([])
+  })
+})
