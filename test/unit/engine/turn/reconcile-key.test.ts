@@ -129,6 +129,7 @@ function worldOf({
         receiveCount: 1,
         handle: 'h',
         isNearReceiveLimit: false,
+        isRepeated: false,
         hold: async (ms) => void did.push(`hold ${ms}`),
         isWanted: async () => false,
         settle: async () => void did.push('settle'),
