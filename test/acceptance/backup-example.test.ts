@@ -234,10 +234,11 @@ describe('a run', () => {
       ],
     })
     // The message of the creation is under way until the object has gone.
-    env.faults.once('queue:thing.send', { kind: 'delay', ms: 5_000 })
-    // On AWS the API itself sends it, and waits a moment for that.
+    const lift = env.faults.always('queue:thing.send', { kind: 'delay', ms: 5_000 })
+    // On AWS the API sends it, too, and waits a moment for that.
     await Promise.all([env.apply(Thing, { metadata: { name: 't' }, spec: {} }), env.advance('1s')])
     await env.delete(Thing, 't')
+    lift()
     await env.advance('1m')
     // It is done with: the object is not looked at again when the message would come again.
     const isLook = ({ call, args: [key] }: PortCall): boolean => call === 'store.get' && (key as ObjectKey).name === 't'

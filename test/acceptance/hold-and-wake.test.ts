@@ -269,8 +269,10 @@ describe('a crash', () => {
     await startFailing(2)
     env.faults.once('store.replace', { kind: 'crash' }, ofConclusion)
     await create()
+    // On AWS the message comes again after its visibility timeout.
+    await env.eventually(() => expect(runs).toHaveLength(2))
     await env.settle()
-    expect(timesOf(runs)).toEqual([0, 0])
+    expect(runs.map(({ attempt }) => attempt)).toEqual([0, 0])
     expect((await widgetOf(env)).status).toMatchObject({ reconcile: { attempt: 1 } })
   })
 
@@ -292,8 +294,7 @@ describe('a crash', () => {
     await env.advance('50ms')
     await env.patch(Widget, 'w', { status: { seen: 'by hand' } }, { subresource: 'status' })
     env.faults.once('store.replace', { kind: 'crash' }, ofFinalizer)
-    await env.advance('50ms')
-    await env.settle()
+    await env.advance('10m')
     expect(runs).toHaveLength(1)
     expect((await widgetOf(env)).metadata.finalizers).toEqual(['test.setpoint.dev/widget'])
   })

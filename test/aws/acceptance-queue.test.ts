@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { conditionOf, ConfigMap, done, mapped, type Context } from '../../shared/index.ts'
+import { again, conditionOf, ConfigMap, done, mapped, type Context } from '../../shared/index.ts'
 import { OperatingError } from '../../shared/model/errors.ts'
 import type { ObjectKey } from '../../shared/model/object-key.ts'
 import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
@@ -171,6 +171,21 @@ describe('who goes first, with one lane', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(1_000)
     expect(new Set(runs.map(({ name }) => name)).size).toBeGreaterThan(250)
   })
+})
+
+it('a change of a child during a run that ends in a short wait is seen when that wait is over', async () => {
+  const run = async (_: WidgetObject, ctx: Context) => {
+    await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { a: '1' } })
+    await ctx.sleep('1s')
+    return again('40s')
+  }
+  env = await createTestEnv({ engine: awsEngine, reconcilers: [widgets((runs = []), run, { owns: [ConfigMap] })] })
+  await create()
+  await env.advance('41500ms')
+  await env.patch(ConfigMap, 'child', { data: { a: 'edited' } })
+  await env.advance('2m')
+  expect(timesOf(runs).slice(0, 3)).toEqual([0, 41_000, 82_000])
+  expect(await env.get(ConfigMap, 'child')).toMatchObject({ data: { a: '1' } })
 })
 
 it('a crash between the write of a wait and its beginning costs no attempt, and as long as the visibility timeout', async () => {

@@ -11,6 +11,8 @@ const reasons: Readonly<Record<string, string>> = {
   'A4 many triggers while a key waits are one run': twoAtOnce(),
   'A24 D11 run side by side, 1 at once': twoAtOnce(),
   'A27 a long run delays no other key': twoAtOnce(),
+  'of a child that comes while the run goes on runs': unasked(),
+  'of a child that comes while the wait is written': unasked(),
   'between the write of the wait and its beginning keeps the time, and the repeated run':
     'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue',
   'J30 the next object of the name runs, though the process ends while a last run goes on': overrun(),
@@ -53,6 +55,10 @@ function slices(): string {
 
 function place(): string {
   return 'functions keep no place in a feed; what the stream lost is found by the timer of the change: test/aws, "a change that the stream lost"'
+}
+
+function unasked(): string {
+  return 'SQS cannot tell whether something waits in a group, so that it waits for the end of a short wait (decision 12): test/aws, acceptance-queue'
 }
 
 function twoAtOnce(): string {
