@@ -60,7 +60,7 @@ describe('once', () => {
       (stored as StoredObject).engine.memory?.once?.['pay']?.state === 'done'
     env.faults.once('store.replace', { kind: 'crash' }, isEnd)
     await create()
-    await env.settle()
+    await env.advance('10m')
     await rerun()
     expect(attempts.map(({ mayHaveHappened }) => mayHaveHappened)).toEqual([false, true])
     expect(new Set(attempts.map(({ token }) => token)).size).toBe(1)
