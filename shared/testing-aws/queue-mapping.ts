@@ -13,6 +13,8 @@ export interface QueueMapping {
   readonly invocations: number
   /** The function: the ids of the messages that are not done with. */
   readonly invoke: (records: readonly QueueRecord[]) => Promise<readonly string[]>
+  /** Deletes what is done with; what it does not delete comes again. */
+  readonly remove: (records: readonly QueueRecord[]) => Promise<void>
 }
 
 export interface QueueRecord extends ReceivedMessage {
@@ -29,8 +31,8 @@ export async function mapQueue(mapping: QueueMapping, signal: AbortSignal): Prom
     running++
     const kept = await mapping.invoke(records).catch(() => records.map(({ messageId }) => messageId))
     if (signal.aborted) return
-    for (const { messageId, receiptHandle } of records)
-      if (!kept.includes(messageId)) queue.messages.delete(receiptHandle)
+    const done = records.filter(({ messageId }) => !kept.includes(messageId))
+    if (done.length > 0) await mapping.remove(done).catch(() => {})
     queue.stir()
     running--
     freed.resolve()

@@ -54,7 +54,7 @@ async function runOnAws(): Promise<TestRun> {
   const ended = await run({
     include: [options.include, 'test/aws/acceptance*.test.ts'],
     setupFiles: ['test/aws/acceptance-engine.ts'],
-    testTimeout: 600_000,
+    testTimeout: 1_800_000,
     hookTimeout: 600_000,
     maxWorkers: 3,
     testNamePattern: applies(),

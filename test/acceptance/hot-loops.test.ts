@@ -210,7 +210,10 @@ describe('a rate limit', () => {
     await env.settle()
     expect(timesOf(runs, 'x')).toHaveLength(2)
     await env.advance('10s')
-    expect(timesOf(runs)).toEqual([0, 0, 3_000])
+    // On AWS messages are hidden for whole seconds, and so many changes are two batches.
+    const later = timesOf(runs).slice(2)
+    expect(later.filter((ms) => ms >= 3_000 && ms < 4_000)).toEqual(later)
+    expect([1, 2]).toContain(later.length)
     expect(runs.findLast(({ name }) => name === 'w')).toMatchObject({ size: 9 })
   })
 
