@@ -329,6 +329,12 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/engine/turn/use-vault.ts',
+    line: 'return JSON.stringify(Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))))',
+    replacement: '<=',
+    why: 'no two fields have one name',
+  },
+  {
+    path: 'shared/engine/turn/use-vault.ts',
     line: 'if (error instanceof SyntaxError) return undefined',
     replacement: 'true',
     why: 'a text that is read throws nothing else',

@@ -149,17 +149,14 @@ function pick(text: string, key: string, entry: VaultEntry): string {
 
 function textOf(target: SecretTarget, data: Readonly<Record<string, string>>, entry: VaultEntry): string {
   const { key } = target.secretsManager ?? target.parameter ?? {}
-  if (key === undefined) return JSON.stringify(Object.fromEntries(Object.entries(data).sort(byKey)))
+  if (key === undefined)
+    return JSON.stringify(Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))))
   const value = data[key]
   if (value !== undefined) return value
   throw new OperatingError(
     'INVALID',
     `there is no ${key} to keep in the ${nameOf(entry)}, but ${Object.keys(data).join(', ')}`,
   )
-}
-
-function byKey([a]: readonly [string, string], [b]: readonly [string, string]): number {
-  return a < b ? -1 : 1
 }
 
 function foreign(entry: VaultEntry, run: UsingVault): OperatingError {

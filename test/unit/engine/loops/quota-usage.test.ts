@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { createQuotaUsage, quotaRoutes } from '../../../../shared/engine/loops/quota-usage.ts'
+import type { Turn } from '../../../../shared/engine/state/turn.ts'
+import type { EngineState } from '../../../../shared/model/engine-state.ts'
+import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
+import type { ServedKind } from '../../../../shared/model/served-kind.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import { timestamp } from '../../../../shared/model/time.ts'
+import type { Change } from '../../../../shared/ports/change-feed.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+import { createVirtualClock } from '../../../support/virtual-clock.ts'
+
+const nowMs = 1_000_000_000
+const key = { group: '', kind: 'ResourceQuota', namespace: 'default', name: 'q' }
+
+function quotaOf(metadata: object = {}, engine: EngineState = {}): StoredObject {
+  const { object } = storedWidget('q', {
+    creationTimestamp: timestamp(nowMs - 3_600_000),
+    resourceVersion: '1',
+    ...metadata,
+  })
+  return {
+    object: { ...object, apiVersion: 'v1', kind: 'ResourceQuota', spec: { hard: { 'count/configmaps': '5' } } },
+    engine,
+  }
+}
+
+const configMaps = { group: '', kind: 'ConfigMap', plural: 'configmaps', namespaced: true } as ServedKind
+
+/** One count over so many old and so many young ConfigMaps. */
+async function counted({
+  quota = quotaOf(),
+  old = 0,
+  young = 0,
+  damaged = 0,
+  lagMs = 0,
+  errors = [],
+  newest,
+  turn,
+  isGone = false,
+}: {
+  readonly quota?: StoredObject | undefined
+  readonly old?: number
+  readonly young?: number
+  readonly damaged?: number
+  readonly lagMs?: number
+  readonly errors?: readonly ErrorCode[]
+  /** As it is when the count is over. */
+  readonly newest?: StoredObject
+  readonly turn?: Partial<Turn>
+  readonly isGone?: boolean
+} = {}) {
+  const did: string[] = []
+  const written: StoredObject[] = []
+  const left = [...errors]
+  const listed: unknown[] = []
+  let looks = 0
+  const item = (atMs: number) => ({ ...storedWidget('c', { creationTimestamp: timestamp(atMs) }), engine: {} })
+  const store = {
+    get: async () => (isGone ? undefined : looks++ === 0 ? quota : (newest ?? quota)),
+    list: async ({ kind, namespace }: { readonly kind: string; readonly namespace: string }) => {
+      listed.push([kind, namespace])
+      const items = [
+        ...Array.from({ length: old }, () => item(nowMs - 3_600_000)),
+        ...Array.from({ length: young }, () => item(nowMs - 5_000)),
+      ]
+      return { items, more: false, ...(damaged > 0 && { damaged: Array.from({ length: damaged }, () => ({})) }) }
+    },
+    replace: async (next: StoredObject, touched: readonly string[]) => {
+      did.push(`write ${touched.join()}`)
+      const code = left.shift()
+      if (code !== undefined) throw new OperatingError(code, 'no')
+      written.push(next)
+      return next
+    },
+  }
+  const kinds = [
+    configMaps,
+    { ...configMaps, plural: 'secrets', kind: 'Secret' },
+    { ...configMaps, namespaced: false, kind: 'Wide' },
+  ]
+  const run = createQuotaUsage({
+    store,
+    catalog: { listStored: async () => kinds },
+    clock: createVirtualClock(nowMs),
+    lagMs,
+  } as never)
+  const taken = {
+    key,
+    handle: 'h',
+    isNearReceiveLimit: false,
+    hold: async (ms: number) => void did.push(`hold ${ms}`),
+    settle: async () => void did.push('settle'),
+    ...turn,
+  } as unknown as Turn
+  await run(taken, new AbortController().signal)
+  return { did, written, listed }
+}
+
+const used = ({ object: { status } }: StoredObject) => (status?.['used'] as object | undefined) ?? {}
+
+describe('the use of a quota', () => {
+  it('of one that is gone is settled', async () => {
+    expect(await counted({ isGone: true, old: 3 })).toMatchObject({ did: ['settle'], listed: [] })
+  })
+
+  it('is counted of the kinds that it limits, in its namespace, with what cannot be read', async () => {
+    const { did, written, listed } = await counted({ old: 3, damaged: 1 })
+    expect(listed).toEqual([['ConfigMap', 'default']])
+    expect(did).toEqual(['write status,engine', 'settle'])
+    expect(written.map(used)).toEqual([{ 'count/configmaps': '4' }])
+  })
+
+  it('is not written again where it is known', async () => {
+    const [known] = (await counted({ old: 3 })).written
+    expect((await counted({ quota: known, old: 3 })).did).toEqual(['settle'])
+  })
+
+  it('is counted again where another writer was ahead', async () => {
+    const { did } = await counted({ old: 3, errors: ['VERSION_CONFLICT'] })
+    expect(did).toEqual(['write status,engine', 'write status,engine', 'settle'])
+  })
+
+  it('is not written into a quota of other limits, or another of its name', async () => {
+    for (const metadata of [{ generation: 2 }, { uid: 'other' }])
+      expect((await counted({ old: 3, newest: quotaOf(metadata) })).did).toEqual(['settle'])
+  })
+
+  it.each([
+    ['old enough', 60_000, 60_000, ['write status,engine', 'settle']],
+    ['not known everywhere yet', 59_000, 60_000, ['write status,engine', 'hold 45000']],
+    ['made by a clock that was ahead', -59_000, 60_000, ['write status,engine', 'hold 45000']],
+  ])('is looked at again while the quota is new: %s', async (_what, ageMs, lagMs, did) => {
+    const quota = quotaOf({ creationTimestamp: timestamp(nowMs - ageMs) })
+    const world = await counted({ quota, old: 1, lagMs })
+    expect(world.did).toEqual(did)
+    expect(world.written.map(({ engine }) => engine.hold)).toEqual(
+      did.includes('settle') ? [undefined] : [{ handle: 'h', untilMs: nowMs + 45_000 }],
+    )
+  })
+
+  it('is not held by a message that is worn', async () => {
+    const quota = quotaOf({ creationTimestamp: timestamp(nowMs) })
+    const { did } = await counted({ quota, old: 1, lagMs: 60_000, turn: { isNearReceiveLimit: true } })
+    expect(did).toEqual(['write status,engine', 'settle'])
+  })
+})
+
+describe('a quota is woken', () => {
+  const wokenBy = (change: Partial<Change>, engine: EngineState = {}) =>
+    quotaRoutes(createVirtualClock(nowMs)).map(
+      (route) =>
+        (
+          route.targets(
+            { type: 'modified', touched: [], stored: quotaOf({}, engine), ...change },
+            [],
+          ) as readonly object[]
+        ).length,
+    )
+  it.each([
+    ['its limits are written', { touched: ['spec'] }, {}, [1, 0]],
+    ['it is made', { type: 'added', touched: ['spec'] }, {}, [1, 0]],
+    ['its use is noted', { touched: ['status', 'engine'] }, {}, [0, 0]],
+    ['a count is asked for', { touched: ['engine'] }, { wakeAtMs: nowMs }, [0, 1]],
+    ['a count is asked for later', { touched: ['engine'] }, { wakeAtMs: nowMs + 1 }, [0, 0]],
+    ['a count was asked for, by what else is written', { touched: ['status'] }, { wakeAtMs: nowMs }, [0, 0]],
+    ['it goes', { type: 'removed', touched: ['spec', 'engine'] }, { wakeAtMs: nowMs }, [0, 0]],
+  ] as const)('when %s: %j %j → %j', (_what, change, engine, counts) => {
+    expect(wokenBy(change, engine)).toEqual(counts)
+  })
+
+  it('once for many removals within a second, and not by other kinds', () => {
+    const routes = quotaRoutes(createVirtualClock(nowMs))
+    expect(routes.map(({ name, debounceMs }) => [name, debounceMs])).toEqual([
+      ['quota-usage', 0],
+      ['quota-usage', 1_000],
+    ])
+    expect(wokenBy({ touched: ['spec'], stored: storedWidget('w') })).toEqual([0, 0])
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { createRemovedRoute } from '../../../../shared/engine/loops/removed/route.ts'
+import type { RemovedRecord } from '../../../../shared/engine/state/removed-record.ts'
+import { done } from '../../../../shared/index.ts'
+import type { EngineState } from '../../../../shared/model/engine-state.ts'
+import type { ObjectKey } from '../../../../shared/model/object-key.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { Change } from '../../../../shared/ports/change-feed.ts'
+import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
+import { widgets } from '../../../acceptance/support/widgets.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+import { createVirtualClock } from '../../../support/virtual-clock.ts'
+
+const nowMs = 1_000_000
+const key = { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name: 'w' }
+
+function changeOf(type: Change['type'], kind = 'Widget'): Change {
+  const { object } = storedWidget('w')
+  return {
+    type,
+    touched: ['spec'],
+    stored: { object: { ...object, apiVersion: 'test.setpoint.dev/v1', kind }, engine: {} },
+  }
+}
+
+/** Whom a change wakes where this record is there, and what is kept. */
+async function wokenBy(change: Change, record?: EngineState) {
+  const written: StoredObject[] = []
+  const asked: ObjectKey[] = []
+  const write = async (one: StoredObject): Promise<StoredObject> => {
+    written.push(one)
+    return one
+  }
+  const store = {
+    get: async (at: ObjectKey) => {
+      asked.push(at)
+      return record && { object: { ...changeOf('removed').stored.object, removed: [] }, engine: record }
+    },
+    create: write,
+    replace: write,
+  } as unknown as ObjectStore
+  const route = createRemovedRoute(
+    widgets([], () => done()),
+    { store, clock: createVirtualClock(nowMs) },
+  )
+  const targets = await route.targets(change, [])
+  return { route, targets, written, asked }
+}
+
+const held: EngineState = { hold: { handle: 'h', untilMs: 5 } }
+
+describe('the removal of an object', () => {
+  it('is kept, and then wakes the key that it had', async () => {
+    const { route, targets, written, asked } = await wokenBy(changeOf('removed'))
+    expect([route.name, route.debounceMs]).toEqual(['widget', 0])
+    expect(asked).toEqual([{ ...key, group: 'removed.test.setpoint.dev' }])
+    expect(written.map(({ object }) => (object as RemovedRecord).removed.length)).toEqual([1])
+    expect(targets).toEqual([{ key, stored: written[0], lane: 'urgent', reason: 'Widget w was removed' }])
+  })
+
+  it('of an object that was removed before is added to its record, held or not', async () => {
+    for (const record of [{}, held]) {
+      const { targets, written } = await wokenBy(changeOf('removed'), record)
+      expect([written.length, targets.length]).toEqual([1, 1])
+    }
+  })
+
+  it('of another kind is nothing to it', async () => {
+    const { targets, asked } = await wokenBy(changeOf('removed', 'Gadget'))
+    expect([targets, asked]).toEqual([[], []])
+  })
+})
+
+describe('a new object of a name', () => {
+  it.each([
+    ['that has no record', undefined, []],
+    ['whose record waits for nothing', {}, []],
+    ['whose record is held', held, ['Widget w is there again']],
+  ])('%s wakes %j', async (_what, record, reasons) => {
+    const { targets, written } = await wokenBy(changeOf('added'), record)
+    expect([targets.map(({ reason }) => reason), written]).toEqual([reasons, []])
+  })
+})
