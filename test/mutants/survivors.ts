@@ -340,6 +340,30 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'a text that is read throws nothing else',
   },
   {
+    path: 'shared/resources/metadata.ts',
+    line: 'let units = 0',
+    replacement: '1',
+    why: 'what is near the bound is measured: only a measure is spared',
+  },
+  {
+    path: 'shared/resources/metadata.ts',
+    line: 'for (const key in annotations) units += key.length + (annotations[key]?.length ?? 0)',
+    replacement: '1',
+    why: 'what is near the bound is measured: only a measure is spared',
+  },
+  {
+    path: 'shared/resources/metadata.ts',
+    line: 'if (units * 3 <= annotationBytesMax) return []',
+    replacement: 'false',
+    why: 'what is near the bound is measured: only a measure is spared',
+  },
+  {
+    path: 'shared/resources/metadata.ts',
+    line: 'if (units * 3 <= annotationBytesMax) return []',
+    replacement: '<',
+    why: 'what is near the bound is measured: only a measure is spared',
+  },
+  {
     path: 'shared/resources/transitions.ts',
     line: 'if (isSettled(kind.schema, live)) return next',
     replacement: 'false',

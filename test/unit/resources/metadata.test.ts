@@ -240,6 +240,22 @@ describe('errors of metadata', () => {
   })
 })
 
+describe('the annotations of an object', () => {
+  const max = 256 * 1024
+  it.each([
+    ['x', max - 1, []],
+    ['x', max, ['metadata.annotations']],
+    ['€', 87_381, []],
+    ['€', 87_382, ['metadata.annotations']],
+  ])('of %s so often: %d', (sign, count, errors) => {
+    const annotations = { a: sign.repeat(count) }
+    expect(checkMetadata({ ...meta, annotations }).map(({ field }) => field)).toEqual(errors)
+    const [half, other] = [annotations.a.slice(0, 1_000), annotations.a.slice(1_001)]
+    const several = checkMetadata({ ...meta, annotations: { a: half, b: other } })
+    expect(several.map(({ field }) => field)).toEqual(errors)
+  })
+})
+
 describe('an object that is being deleted', () => {
   const of = (finalizers: readonly string[] | undefined, isDeleting = true) =>
     ({ metadata: { finalizers, ...(isDeleting && { deletionTimestamp: 'x' }) } }) as unknown as ApiObject
