@@ -91,7 +91,7 @@ export function withSubjectGroups(binding: ApiObject): ApiObject {
     isWhole(part) ? (part as JsonObject | undefined) : { ...(part as JsonObject), apiGroup: accessGroup }
   return {
     ...binding,
-    ...(roleRef === undefined ? {} : { roleRef: complete(roleRef) }),
+    ...(roleRef !== undefined && { roleRef: complete(roleRef) }),
     ...(Array.isArray(subjects) ? { subjects: subjects.map((subject) => complete(subject) as JsonObject) } : {}),
   }
 }

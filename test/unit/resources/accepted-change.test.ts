@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import type { AcceptedChange } from '../../../shared/model/engine-state.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import { withAcceptedChange } from '../../../shared/resources/accepted-change.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from '../api/harness.ts'
 
 /** What the engine is told, for people, of a change of the desired state. */
@@ -70,5 +73,64 @@ describe('the note of a change', () => {
   it('is not shown while nothing waits', async () => {
     const { body } = await harness.send(`GET ${widgets}/a`)
     expect(body).not.toHaveProperty('status')
+  })
+})
+
+describe('a note', () => {
+  const kind = { builtIn: false, hasStatus: true } as ServedKind
+  const of = (generation: number, content: JsonObject = {}, metadata: JsonObject = {}): StoredObject => ({
+    object: { metadata: { name: 'a', generation, ...metadata }, ...content } as unknown as ApiObject,
+    engine: {},
+  })
+  const by = { manager: 'alice', nowMs: 5 }
+  const note = (before: StoredObject | undefined, next: StoredObject, changer = by) =>
+    withAcceptedChange(kind, before, next, changer).engine.change
+
+  it.each<[string, StoredObject | undefined, StoredObject, object | undefined]>([
+    ['a birth', undefined, of(1), { verb: 'created', by: 'alice', atMs: 5 }],
+    ['a change', of(1, { spec: 1 }), of(2, { spec: 2 }), { verb: 'changed', by: 'alice', atMs: 5, fields: ['spec'] }],
+    ['no change', of(1, { spec: 1 }), of(1, { spec: 1 }), undefined],
+    ['a deletion', of(1), of(2, {}, { deletionTimestamp: 'x' }), { verb: 'deleted', by: 'alice', atMs: 5 }],
+    [
+      'a change of what is being deleted',
+      of(2, { spec: 1 }, { deletionTimestamp: 'x' }),
+      of(3, { spec: 2 }, { deletionTimestamp: 'x' }),
+      { verb: 'changed', by: 'alice', atMs: 5, fields: ['spec'] },
+    ],
+    [
+      'a change of the status',
+      of(1, { status: 1 }),
+      of(2, { status: 2 }),
+      { verb: 'changed', by: 'alice', atMs: 5, fields: [] },
+    ],
+  ])('of %s', (_what, before, next, made) => {
+    expect(note(before, next)).toEqual(made)
+  })
+
+  it('says since when changes wait that nobody has observed', () => {
+    const change = { verb: 'changed', by: 'bob', atMs: 2 } as const
+    const waiting = (more: object, content: JsonObject = {}): StoredObject => ({
+      ...of(1, content),
+      engine: { change: { ...change, ...more } },
+    })
+    expect(note(waiting({}), of(2))).toMatchObject({ sinceMs: 2 })
+    expect(note(waiting({ sinceMs: 1 }), of(2))).toMatchObject({ sinceMs: 1 })
+    expect(note(waiting({}, { status: { observedGeneration: 1 } }), of(2))).not.toHaveProperty('sinceMs')
+  })
+
+  it('is as long as a person reads', () => {
+    const spec = Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`${i}${'x'.repeat(200)}`, 1]))
+    const made = note(of(1, { spec: {} }), of(2, { spec }), { manager: 'm'.repeat(200), nowMs: 5 })
+    const { fields = [] } = made as { readonly fields?: readonly string[] }
+    expect([made?.by.length, ...fields.map(({ length }) => length)]).toEqual([128, 100, 100, 100, 100, 100, 1])
+    expect(fields.at(-1)).toBe('…')
+  })
+
+  it.each([
+    ['is built in', { builtIn: true }],
+    ['has no status', { hasStatus: false }],
+  ])('is none for a kind that %s', (_what, more) => {
+    const next = of(2)
+    expect(withAcceptedChange({ ...kind, ...more }, of(1), next, by)).toBe(next)
   })
 })

@@ -215,7 +215,7 @@ describe('a binding', () => {
     ['has no role', { subjects: [{ kind: 'Group' }, 'x'] }, { subjects: [{ kind: 'Group', apiGroup: group }, 'x'] }],
   ])('that %s is completed', (_what, given, whole) => {
     const binding = object('RoleBinding', given)
-    expect(withSubjectGroups(binding)).toEqual(object('RoleBinding', whole))
+    expect(withSubjectGroups(binding)).toStrictEqual(object('RoleBinding', whole))
   })
 
   it('that says all is left as it is', () => {
