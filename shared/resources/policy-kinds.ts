@@ -1,4 +1,4 @@
-import { objectsOf } from '../model/access/rules.ts'
+import { objectsOf, textsOf } from '../model/access/rules.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
@@ -220,7 +220,7 @@ function checkBase(spec: JsonObject): readonly FieldError[] {
 export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] {
   if (!isObject(spec)) return []
   const { mutations, matchConstraints } = spec
-  const sent = Array.isArray(mutations) ? mutations.filter(isObject) : []
+  const sent = objectsOf(mutations)
   const length = checkLength(spec)
   return [
     ...(sent.length === 0 ? [fieldRequired('spec.mutations', 'mutations must contain at least one item')] : []),
@@ -248,10 +248,10 @@ function checkLength(spec: JsonObject): readonly FieldError[] {
 
 /** There is nothing to change about what is deleted. */
 function checkOperations(match: Json | undefined, field: string): readonly FieldError[] {
-  const matching = isObject(match) && Array.isArray(match['resourceRules']) ? match['resourceRules'] : []
+  const matching = objectsOf(isObject(match) ? match['resourceRules'] : [])
   const supported = ['*', 'CONNECT', 'CREATE', 'UPDATE']
   return matching
-    .flatMap((rule) => (isObject(rule) && Array.isArray(rule['operations']) ? rule['operations'] : []))
+    .flatMap(({ operations }) => textsOf(operations))
     .filter((operation) => operation === 'DELETE')
     .map((operation) => notSupported(`${field}.resourceRules.operations`, operation, supported))
 }

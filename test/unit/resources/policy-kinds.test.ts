@@ -47,6 +47,18 @@ describe('a policy', () => {
     ['with nothing', {}, ['spec.validations Required']],
     ['with empty lists', { validations: [], auditAnnotations: [] }, ['spec.validations Required']],
     ['with what are no lists', { validations: 'x', auditAnnotations: {} }, ['spec.validations Required']],
+    ['with names of their own', { validations, variables: [{ name: '_a1', expression: '1' }] }, []],
+    [
+      'with a name that is none',
+      {
+        validations,
+        variables: [
+          { name: 'a', expression: '1' },
+          { name: 'a b', expression: '1' },
+        ],
+      },
+      ['spec.variables[1].name Invalid'],
+    ],
     ['with a rule that is none', { validations: [{ expression: '(' }] }, ['spec.validations[0].expression Invalid']],
     ['as long as it may be', long(25_000), []],
     ['longer than it may be', long(25_001), ['spec Forbidden']],
