@@ -62,6 +62,9 @@ it('merges whatever is sent: other orders, other types, items without names', ()
   expect(ofPatch({ '$setElementOrder/webhooks': [{ name: 'server' }, { name: 'b' }] })).toEqual({
     webhooks: [{ name: 'server' }, { name: 'b' }, live.webhooks[0]],
   })
+  const order = ['server', 'b', 'a'].map((name) => ({ name }))
+  const [a, b, server] = live.webhooks
+  expect(ofPatch({ '$setElementOrder/webhooks': order })).toEqual({ webhooks: [server, b, a] })
   expect(ofPatch({ '$setElementOrder/webhooks': 'x', webhooks: [] })).toEqual(live)
   // What is no list takes the place of one, and one takes the place of what is none.
   expect(ofPatch({ webhooks: 'none' })).toEqual({ webhooks: 'none' })

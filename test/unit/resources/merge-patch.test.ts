@@ -21,7 +21,9 @@ describe('a merge patch', () => {
     [{}, { toString: null }, {}],
   ])('of %j by %j is %j', (target, patch, merged) => {
     const [before, sent] = structuredClone([target, patch])
-    expect(mergePatch(target, patch)).toEqual(merged)
+    const made = mergePatch(target, patch)
+    expect(made).toEqual(merged)
+    expect(Object.keys(made ?? {})).toEqual(Object.keys(merged ?? {}))
     expect([target, patch]).toEqual([before, sent])
   })
 
@@ -29,6 +31,7 @@ describe('a merge patch', () => {
     [{ a: 1 }, {}],
     [{ a: { b: 1 } }, { a: { b: 1 } }],
     [{ a: { b: 1 } }, { c: null }],
+    [{ a: 1 }, { toString: null }],
     [
       [1, 2],
       [1, 2],
