@@ -174,6 +174,15 @@ function reading(kind: Type['kind'], change: (of: Size) => Size): Reckon {
 
 const order = settling(true)
 
+const readBytes = reading('bytes', ({ min, max }) => ({ min: Math.floor(min / 4), max }))
+
+/** The digits of a number, or a time, as a text. */
+const shortTextMax = 32
+
+/** Kubernetes has no bound here, so that it refuses `'at most ' + string(self.limit)`: that is no rule to learn. */
+const writeShort: Reckon = (call) =>
+  takes(call, 'string', 'bytes', 'dyn') ? undefined : { cost: 1, size: { min: 0, max: shortTextMax } }
+
 /** All others cost one. */
 const byName: Readonly<Record<string, Reckon>> = {
   ...Object.fromEntries(
@@ -203,7 +212,7 @@ const byName: Readonly<Record<string, Reckon>> = {
   endsWith: ({ args: [sought] }) => ({ cost: perUnit(ownSize(sought).max, perCharacter) }),
   format: (call) => (call.target === undefined ? undefined : { cost: perUnit(ownSize(call.target).max, perCharacter) }),
   bytes: reading('string', ({ min, max }) => ({ min, max: product(max, 4) })),
-  string: reading('bytes', ({ min, max }) => ({ min: Math.floor(min / 4), max })),
+  string: (call) => readBytes(call) ?? writeShort(call),
   'strings.quote': reading('string', ({ min, max }) => ({ min: min + 2, max: sum(product(max, 2), 2) })),
   _in_: (call) =>
     call.overloads.some(({ takes: [, second] }) => second?.kind === 'list')

@@ -74,6 +74,21 @@ describe('what rules in CEL may cost, as Kubernetes reckons it', () => {
 })
 
 describe('what a rule may cost', () => {
+  it('has a bound where it tells a number or a time, other than on Kubernetes', () => {
+    const whole: StructuralSchema = { type: 'integer' }
+    const time: StructuralSchema = { type: 'string', format: 'date-time' }
+    const rule = {
+      rule: 'self.size < 5',
+      messageExpression: "string(self.at) + ': ' + string(self.size) + ' is too large'",
+    }
+    const properties = { size: whole, at: time }
+    expect(checkRuleCosts({ type: 'object', properties, 'x-kubernetes-validations': [rule] }, 'schema')).toEqual([])
+    const untyped = { ...rule, messageExpression: "string(dyn(self.size)) + ' is too large'" }
+    expect(checkRuleCosts({ type: 'object', properties, 'x-kubernetes-validations': [untyped] }, 'schema')).not.toEqual(
+      [],
+    )
+  })
+
   const text: StructuralSchema = { type: 'string' }
   it('is reckoned soon, whatever the rule is', () => {
     const self = shapeOf(text)?.type
