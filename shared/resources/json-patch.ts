@@ -164,7 +164,7 @@ function take(document: Root, path: Path): Json | undefined {
   const value = member(parent, step)
   if (value === undefined) return undefined
   if (Array.isArray(parent)) parent.splice(Number(step), 1)
-  else if (isObject(parent)) delete parent[step]
+  else delete (parent as JsonObject)[step]
   return value
 }
 

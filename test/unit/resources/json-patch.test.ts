@@ -121,6 +121,9 @@ describe('a JSON patch', () => {
     [{ l: [1, 2] }, [{ op: 'remove', path: '/l/0' }], { l: [2] }],
     [{ l: [1, 2] }, [{ op: 'remove', path: '/l/2' }], 0],
     [{ l: [1, 2] }, [{ op: 'remove', path: '/l/-' }], 0],
+    [{ l: [1, 2] }, [{ op: 'remove', path: '/l/01' }], 0],
+    [{ l: [1, 2] }, [{ op: 'remove', path: '/l/' }], 0],
+    [{ l: [{}, {}] }, [{ op: 'move', from: '/l/0', path: '/l/0/x' }], 0],
     [{ l: [1, 2] }, [{ op: 'replace', path: '/l/0', value: 3 }], { l: [3, 2] }],
     [{ l: [1, 2] }, [{ op: 'add', path: '/l/2', value: 3 }], { l: [1, 2, 3] }],
     [{ l: [] }, [{ op: 'add', path: '/l/x', value: 3 }], 0],
@@ -171,9 +174,16 @@ describe('a JSON patch', () => {
     [{ op: 'copy', path: '/u' }, 10],
     [{ op: 'nothing', path: '/l/0' }, 10],
     [{ op: 'add', path: 5, value: 1 }, 10],
+    [{ op: 'add', path: '/o/0', value: 1 }, 10],
+    [{ op: 'add', path: '/m/0', value: 1 }, 13],
   ])('costs what it copies and shifts: %j %d steps', (operation, steps) => {
     const spent: number[] = []
-    const target = { t: '0123456789', l: Array.from({ length: 80 }, () => 0) }
+    const target = {
+      t: '0123456789',
+      l: Array.from({ length: 80 }, () => 0),
+      m: Array.from({ length: 81 }, () => 0),
+      o: {},
+    }
     tryPatch(target, [operation], (given) => spent.push(given))
     expect(spent).toEqual([steps])
   })
