@@ -4,6 +4,7 @@ import { OperatingError } from '../../shared/model/errors.ts'
 import type { ObjectKey } from '../../shared/model/object-key.ts'
 import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
 import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
+import { longOnly } from '../support/strength.ts'
 import { failing, timesOf, Widget, widgets, type RunRecord, type WidgetObject } from '../acceptance/support/widgets.ts'
 
 /**
@@ -136,7 +137,7 @@ describe('who goes first, with one lane', () => {
     return (runs[seen()]?.atMs ?? Infinity) - atMs
   }
 
-  it("D26 a user's change goes ahead of hundreds of objects that another change wakes", async () => {
+  it("D26 a user's change goes ahead of hundreds of objects that another change wakes", longOnly, async () => {
     const count = 400
     const all = Array.from({ length: count }, (_, i) => ({ name: `w${i}` }))
     const watches = [mapped(ConfigMap, () => all)]
@@ -157,7 +158,7 @@ describe('who goes first, with one lane', () => {
     expect(new Set(runs.map(({ name }) => name)).size).toBe(count + 1)
   })
 
-  it("D26 a user's change goes ahead of the resync, and the resync is not starved", async () => {
+  it("D26 a user's change goes ahead of the resync, and the resync is not starved", longOnly, async () => {
     await start((_, ctx) => ctx.sleep('100ms'), { resync: '10m' })
     for (let i = 0; i < 300; i++) await create(`w${i}`)
     await create('edited')
