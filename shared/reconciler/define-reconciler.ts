@@ -128,7 +128,7 @@ export function defineReconciler<Read, Body>(
     ...wakers,
     rights: rightsOf({ kind: kind as Kind, ...wakers }, grants),
     ...(options.vault && { vault: checkVaultGrants(name, options.vault) }),
-    resyncMs: durationMs(resync || 0),
+    resyncMs: durationMs(resync === false ? 0 : resync),
     debounceMs: durationMs(options.debounce ?? 0),
     timeoutMs: durationMs(options.timeout ?? '1m'),
     concurrency,

@@ -81,6 +81,10 @@ describe('a reconciler', () => {
     expect(() => define(options)).toThrow(why)
   })
 
+  it.each(['', NaN])('has a resync that is a duration, or none: not %j', (resync) => {
+    expect(() => define({ resync })).toThrow('duration')
+  })
+
   it('is woken by what it owns and watches', () => {
     const { owns, references, maps } = define({
       owns: [Secret, owned(ConfigMap, { when: generationChanged })],
