@@ -39,21 +39,16 @@ export function sharedConcurrencyOf({ SETPOINT_SHARED_CONCURRENCY: text = '10' }
 }
 
 /** Which runs are written down for people to read. */
-export function keptRunsOf({ SETPOINT_RUNS: kept = 'failures' }: Environment): KeptRuns {
-  const found = keptRuns.find((one) => one === kept)
-  if (found === undefined) throw new TypeError(`SETPOINT_RUNS is ${kept}; it must be one of ${keptRuns.join(', ')}`)
-  return found
+export function keptRunsOf(environment: Environment): KeptRuns {
+  return oneOf(environment, 'SETPOINT_RUNS', keptRuns) ?? 'failures'
 }
 
 type KeptRuns = (typeof keptRuns)[number]
 const keptRuns = ['all', 'failures', 'none'] as const
 
 /** Which requests are recorded. */
-export function auditOf({ SETPOINT_AUDIT: audit = 'off' }: Environment): AuditScope {
-  const found = auditScopes.find((one) => one === audit)
-  if (found === undefined)
-    throw new TypeError(`SETPOINT_AUDIT is ${audit}; it must be one of ${auditScopes.join(', ')}`)
-  return found
+export function auditOf(environment: Environment): AuditScope {
+  return oneOf(environment, 'SETPOINT_AUDIT', auditScopes) ?? 'off'
 }
 
 /** The event bus that transitions go to, if there is one. */
@@ -108,10 +103,15 @@ export function metricNamespaceOf({ SETPOINT_METRICS: namespace }: Environment):
   return namespace === undefined || namespace === '' ? {} : { namespace }
 }
 
-export function logLevelOf({ SETPOINT_LOG: level = 'info' }: Environment): LogLevel {
-  const found = logLevels.find((one) => one === level)
-  if (found === undefined) throw new TypeError(`SETPOINT_LOG is ${level}; it must be one of ${logLevels.join(', ')}`)
-  return found
+export function logLevelOf(environment: Environment): LogLevel {
+  return oneOf(environment, 'SETPOINT_LOG', logLevels) ?? 'info'
+}
+
+function oneOf<Word extends string>(environment: Environment, name: string, words: readonly Word[]): Word | undefined {
+  const { [name]: given } = environment
+  const found = words.find((word) => word === given)
+  if (given === undefined || found !== undefined) return found
+  throw new TypeError(`${name} is ${given}; it must be one of ${words.join(', ')}`)
 }
 
 function json(environment: Environment, name: string): unknown {
