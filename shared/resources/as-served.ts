@@ -2,11 +2,11 @@ import { withExplicitOwners } from '../model/apply/sole-writer.ts'
 import type { Conversion } from '../model/conversion.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
-import { applyDefaults } from '../model/schema/defaulting.ts'
 import { hasDefaults } from '../model/schema/settled.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { toTwin } from '../model/twin.ts'
 import type { StoredObject } from '../model/stored-object.ts'
+import { withDefaults } from './admission.ts'
 
 /**
  * The object as this version of its kind shows it to whoever reads: with the defaults that the schema has by now, which
@@ -82,6 +82,6 @@ function completed(kind: ServedKind, object: ApiObject): ApiObject {
 
 /** With the defaults that the schema has by now; the same object if it has them all. Who wrote it owns none of them. */
 export function withLaterDefaults(kind: ServedKind, object: ApiObject): ApiObject {
-  const whole = applyDefaults(kind.schema, object)
-  return whole === object ? object : applyDefaults(kind.schema, withExplicitOwners(kind, object))
+  const whole = withDefaults(kind, object)
+  return whole === object ? object : withDefaults(kind, withExplicitOwners(kind, object))
 }

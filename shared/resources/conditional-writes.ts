@@ -10,7 +10,6 @@ import type { Clock } from '../ports/clock.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
-import { isSettled } from '../model/schema/settled.ts'
 import { awaitConversions } from './await-conversion.ts'
 import { asServed, withLaterDefaults } from './as-served.ts'
 import { isOutdated } from './converted-reads.ts'
@@ -152,7 +151,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
 
 function seeLive(kind: ServedKind, found: StoredObject): LiveOf {
   const seen = kind.conversion === undefined ? found : asServed(kind, found)
-  const object = isSettled(kind.schema, seen.object) ? seen.object : withLaterDefaults(kind, seen.object)
+  const object = withLaterDefaults(kind, seen.object)
   return { kind, found, before: object === found.object ? found : { ...found, object } }
 }
 
