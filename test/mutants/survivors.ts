@@ -208,10 +208,22 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'a controller that watches nothing so names nobody: only a look is spared',
   },
   {
+    path: 'shared/engine/turn/reconcile-key.ts',
+    line: 'const runBasis = written === stored ? basis : { ...basis, stored: written }',
+    replacement: 'false',
+    why: 'the copy holds the same: a run whose beginning needs no write is spared it',
+  },
+  {
+    path: 'shared/engine/state/next-status.ts',
+    line: 'return withStatus(metadata === live.metadata ? live : { ...live, metadata }, status, verdict, facts)',
+    replacement: 'false',
+    why: 'the copy holds the same: a run whose report changes no owner is spared it',
+  },
+  {
     path: 'shared/engine/wake/relay.ts',
     line: 'const targets = unique(asked instanceof Promise ? await asked : asked)',
     replacement: 'true',
-    why: 'what is there already may be awaited, too: only a turn of the event loop is spared',
+    why: 'an await of a value that is there already changes nothing but the time: one turn of the event loop',
   },
   {
     path: 'shared/engine/wake/relay.ts',

@@ -23,7 +23,7 @@ export function nextStatus(live: ApiObject, verdict: Verdict, facts: RunFacts): 
   if (reported === undefined) return withStatus(live, own, verdict, facts)
   if (facts.reporter === undefined) return withStatus(live, reported, verdict, facts)
   const { status, metadata } = reportStatus({ ...facts.reporter, live, current: own, reported })
-  return withStatus({ ...live, metadata }, status, verdict, facts)
+  return withStatus(metadata === live.metadata ? live : { ...live, metadata }, status, verdict, facts)
 }
 
 function withStatus(live: ApiObject, own: JsonObject, verdict: Verdict, facts: RunFacts): ApiObject {

@@ -90,7 +90,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
   const begun = toBegunState(stored, controller)
   const written = begun === stored ? stored : await writeBegun(engine, begun)
   if (written === undefined || shared?.isLate() === true) return false
-  const runBasis = { ...basis, stored: written }
+  const runBasis = written === stored ? basis : { ...basis, stored: written }
   await (engine.tracing === undefined
     ? run(loop, runBasis, signal)
     : withRunSpan(engine.tracing, written, controller.name, () => run(loop, runBasis, signal)))
