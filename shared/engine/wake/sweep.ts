@@ -60,7 +60,7 @@ export async function listDue(
 ): Promise<DuePage> {
   const timers = await index.due(kind, untilMs, timersPerPage, fromMs)
   if (timers.length < timersPerPage) return { timers }
-  const lastMs = Math.max(...timers.map(({ dueAtMs }) => dueAtMs))
+  const { dueAtMs: lastMs } = timers.at(-1) as DueTimer
   // The next page has all of the last millisecond. Of more than a page the rest is late.
   const earlier = timers.filter(({ dueAtMs }) => dueAtMs < lastMs)
   return earlier.length > 0 ? { timers: earlier, nextMs: lastMs } : { timers, nextMs: lastMs + 1 }

@@ -33,7 +33,7 @@ export interface TrialVerdict {
 type Spec = CanaryObject['spec']
 
 export function beginTrial({ shares }: Spec, nowMs: number): TrialProgress {
-  return { phase: 'Trial', share: Math.min(...shares), startedAtMs: nowMs, shareSinceMs: nowMs, why: '' }
+  return { phase: 'Trial', share: shares[0] as number, startedAtMs: nowMs, shareSinceMs: nowMs, why: '' }
 }
 
 /** Worse than the others: back at once. As good for as long as a share is looked at: the next one, or all. */
