@@ -1,4 +1,4 @@
-import type { Overload } from './overload.ts'
+import type { Overload, OverloadsByName } from './overload.ts'
 import type { Expression } from './expression.ts'
 import type { Meter } from './meter.ts'
 import type { Bindings, Type } from './type.ts'
@@ -33,14 +33,14 @@ export interface Frame {
 
 /** What an expression is checked with. */
 export interface Scope {
-  readonly functions: ReadonlyMap<string, readonly Overload[]>
+  readonly functions: OverloadsByName
   readonly variables: ReadonlyMap<string, Variable>
   readonly bindings: Bindings
   /** Lists and maps may hold values of several types. */
   readonly allowsMixed?: boolean
   /** The types of objects that the expression may make. */
   readonly constructs?: Constructs
-  /** Told of each part once it is checked. */
+  /** Each part of the expression goes here, once it is checked. */
   readonly note?: (expression: Expression, built: Built) => void
   /** What is wrong with a text as a pattern. */
   checkPattern(source: string): string | undefined

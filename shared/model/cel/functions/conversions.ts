@@ -1,6 +1,6 @@
 import { typeNameOf } from '../equality.ts'
 import type { Meter } from '../meter.ts'
-import { type Functions, spendText } from '../overload.ts'
+import { spendText, type Functions } from '../overload.ts'
 import { showDuration, showTimestamp, readDuration, readTimestamp } from '../times.ts'
 import {
   CelDuration,

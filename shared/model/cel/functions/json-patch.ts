@@ -1,4 +1,4 @@
-import { type Functions, spendText } from '../overload.ts'
+import { spendText, type Functions } from '../overload.ts'
 
 /** For expressions that make patches. */
 export const jsonPatches: Functions = {

@@ -1,5 +1,5 @@
 import { stringFormat } from '../../schema/formats.ts'
-import { type Functions, type Run, spendText } from '../overload.ts'
+import { spendText, type Functions, type Run } from '../overload.ts'
 import { Opaque, Optional, type Value } from '../value.ts'
 import { readUrl } from './url.ts'
 

@@ -1,5 +1,5 @@
 import { compareBytes, compareNumbers, compareTexts, isSame, numberOf } from '../equality.ts'
-import { type Functions, type Run, spendText } from '../overload.ts'
+import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
 
 /** What the signs of CEL do. */

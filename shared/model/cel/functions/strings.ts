@@ -1,7 +1,7 @@
 import { quote } from '../../schema/field-error.ts'
 import { compilePattern, type Pattern } from '../../schema/pattern.ts'
 import type { Meter } from '../meter.ts'
-import { type Functions, type Run, spendText } from '../overload.ts'
+import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelFailure, type Result, type Value } from '../value.ts'
 import { codePoints, codePlaceOf, pointsOf, sliceOf, spendPoints, codeUnitOf } from './code-points.ts'
 import { formatText } from './format-text.ts'

@@ -1,4 +1,4 @@
-import { type Functions, type Run, spendText } from '../overload.ts'
+import { spendText, type Functions, type Run } from '../overload.ts'
 import { BuiltMap, CelFailure, keyName, Opaque, type Result, type Value } from '../value.ts'
 
 /** What Go's `url.ParseRequestURI` takes: a URL with a scheme, or an absolute path. */
