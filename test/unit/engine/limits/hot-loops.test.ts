@@ -248,7 +248,7 @@ describe('who is said to wake a loop', () => {
   })
 })
 
-describe('what is said of a loop that was told of before', () => {
+describe('a loop that a process before this one has reported', () => {
   const told = { type: 'HotLoop', reason: 'StatusNeverSettles', message: 'm', lastTransitionTime: 't' }
   it.each([
     ['True', 'StatusNeverSettles'],

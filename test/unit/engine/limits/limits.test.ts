@@ -35,7 +35,7 @@ describe("an object's own limits", () => {
     expect(shared).toBeUndefined()
   })
 
-  it('are none of its rate where the controller has no such limit', () => {
+  it('put no run off, where the controller has no limit of this kind', () => {
     const { limits } = limitsWith({})
     expect(limits.enter().postpone(widget(ranTwice), turn)).toBeUndefined()
     expect(limits.countEnded(widget(ranTwice), { againMs: 0, after: () => widget().object }, startMs).window).toBe(
@@ -149,7 +149,7 @@ describe('the limit that processes share', () => {
     }
   })
 
-  it('gives the turn up where the process stops meanwhile', async () => {
+  it('gives the turn up when the process stops during the wait', async () => {
     const { clock, limits } = inLine(700)
     const stop = new AbortController()
     const waiting = Promise.allSettled([sharedOf(limits).wait(widget(), stop.signal)])

@@ -68,7 +68,7 @@ it('a turn that leaves once it has asked, or leaves twice, decides for no other'
   expect(asked).toEqual([2])
 })
 
-it('a turn that asks again waits for those that have entered meanwhile', async () => {
+it('a turn that asks a second time waits for the turns that came after its first time', async () => {
   const { pace, asked, clock } = paceWith()
   const first = pace.enter()
   await first.runAtMs(stored())
