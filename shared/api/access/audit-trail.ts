@@ -1,4 +1,3 @@
-import { findChangedFields } from '../../model/changed-fields.ts'
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Annotate } from '../../resources/policy-review.ts'
@@ -50,13 +49,9 @@ export function notingChanges(permit: PermitWrite | undefined, note: AuditNote):
   return (next, live) => {
     permit?.(next, live)
     if (note.name === '') note.name = next.metadata.name
-    if (live !== undefined) note.changed = findChangedFields(live, next, fieldsMax, ofServer)
+    if (live !== undefined) note.change = { live, next }
   }
 }
-
-const fieldsMax = 20
-/** What the server keeps for itself. */
-const ofServer = new Map([['metadata', new Set(['managedFields', 'generation', 'resourceVersion'])]])
 
 const annotationsMax = 50
 const annotationLengthMax = 1_000

@@ -22,6 +22,7 @@ interface Said {
   readonly user?: User | undefined
   readonly wanted?: Attributes | undefined
   readonly decision?: Decision | undefined
+  /** Names in the data. */
   readonly changed?: readonly string[] | undefined
   readonly agent?: string | undefined
   readonly path?: string | undefined
@@ -35,9 +36,16 @@ function lineOf({ id, sender, user, wanted, decision, changed, agent, path, took
   note.user = user
   if (wanted !== undefined) note.want(wanted)
   note.decision = decision
-  note.changed = changed
+  if (changed !== undefined) note.change = changeOf(changed)
   note.end(startMs + tookMs, code)
   return note.line()
+}
+
+/** A write that adds these fields to the data. */
+function changeOf(fields: readonly string[]): NonNullable<AuditNote['change']> {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } }
+  const live = { ...object, data: {} } as unknown as ApiObject
+  return { live, next: { ...live, data: Object.fromEntries(fields.map((field) => [field, 'new'])) } }
 }
 
 /** The same by way of an object. */
@@ -62,7 +70,7 @@ function wholeLine(said: Said): string {
     name: wanted === undefined || wanted.path !== undefined ? undefined : some(wanted.name),
     decision: sender === undefined ? 'unknown' : decision?.allowed === true ? 'allow' : 'deny',
     reason: sender === undefined || decision === undefined ? undefined : some(decision.reason),
-    changed,
+    changed: changed?.map((field) => `data.${field}`),
     agent: agent?.slice(0, 500),
     code,
     latencyMs: tookMs,
@@ -109,7 +117,7 @@ describe('a line of the record', () => {
       user: people,
       wanted: maybe(wanteds),
       isDecided: fc.boolean(),
-      changed: maybe(fc.array(texts)),
+      changed: maybe(fc.uniqueArray(texts)),
       agent: maybe(fc.string({ maxLength: 600, unit: 'binary' })),
       path: fc.constantFrom('/x', '/é"'),
       tookMs: fc.constantFrom(0, 1, 99, 100, 101, 12_345),
