@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { isLong } from './test/support/strength.ts'
 
 /**
@@ -24,10 +25,11 @@ export default defineConfig({
   test: {
     // `it.only` left in a file would silence all others.
     allowOnly: false,
-    // A hung test fails; one that is slow on a loaded machine does not.
-    testTimeout: 300_000,
+    // A hung test fails; one that is slow on a loaded machine does not. The long form does ten times as much.
+    testTimeout: isLong ? 1_200_000 : 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/draws.ts'],
     restoreMocks: true,
     unstubGlobals: true,
