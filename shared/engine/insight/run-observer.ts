@@ -14,6 +14,7 @@ import type { Controller } from '../../reconciler/controller.ts'
 import { isRepeatedError } from '../state/repeated-errors.ts'
 import type { Turn } from '../state/turn.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
+import { bringsNoChange, causesOf, isUnprompted } from './run-causes.ts'
 import { noEffects, noteEffects, outsideCounts, type OutsideCounts, type RunEffects } from './run-effects.ts'
 import { pastRunOf } from './past-run.ts'
 import { RunLog } from './run-log.ts'
@@ -137,21 +138,18 @@ class Observation implements ObservedRun {
       verdict,
       ms,
       effects,
-      wasSteady: isUnprompted(turn) && isConverged(stored),
+      wasSteady: isUnprompted(turn, stored) && isConverged(stored),
       convergedMs: isObserved ? Math.max(0, nowMs - change.atMs) : undefined,
       isRepair: isObserved && nowMs - change.atMs >= lateMs && bringsNoChange(turn) && isAtRest(stored),
       isRepeated: isRepeatedError(stored, verdict),
     })
     if (engine.history !== undefined) this.#keep(engine.history, { verdict, ms, isObserved })
-    log(this.logger, { turn, verdict, ms, effects })
+    log(this.logger, { turn, stored, verdict, ms, effects })
   }
 
-  #keep(
-    history: RunHistory,
-    { verdict, ms, isObserved }: Omit<EndedRun, 'turn' | 'effects'> & { isObserved: boolean },
-  ) {
+  #keep(history: RunHistory, { verdict, ms, isObserved }: Pick<EndedRun, 'verdict' | 'ms'> & { isObserved: boolean }) {
     const stored = this.#stored
-    const quiet = { atMs: this.#startMs, ms, causes: causesOf(this.#turn) }
+    const quiet = { atMs: this.#startMs, ms, causes: causesOf(this.#turn, stored) }
     const run = pastRunOf({ stored, verdict, effects: this.#effects, log: this.#log, isObserved, quiet })
     const { uid } = stored.object.metadata
     if (run === undefined) history.noteQuiet(uid, quiet)
@@ -199,31 +197,19 @@ function identity({ name: controller, kind: { kind } }: Controller, { object }: 
   return { controller, kind, namespace, name, reconcileID: id }
 }
 
-/** Only time has passed: a timer, the resync, or a wake-up that comes back from a hold with nothing new. */
-function isUnprompted(turn: Turn): boolean {
-  return turn.isRepeated || bringsNoChange(turn)
-}
-
-function bringsNoChange({ wakeUps }: Turn): boolean {
-  return wakeUps.every(({ origin }) => origin !== 'change')
-}
-
-function causesOf({ isRepeated, wakeUps }: Turn): string[] {
-  return isRepeated ? ['its wait was over'] : wakeUps.map(({ reason }) => reason)
-}
-
 interface EndedRun {
   readonly turn: Turn
+  readonly stored: StoredObject
   readonly verdict: Verdict
   readonly ms: number
   readonly effects: RunEffects
 }
 
-function log(logger: Logger, { turn, verdict, ms, effects: { reads, written } }: EndedRun): void {
+function log(logger: Logger, { turn, stored, verdict, ms, effects: { reads, written } }: EndedRun): void {
   const fields = (): JsonObject => ({
     outcome: verdict.kind,
     durationMs: ms,
-    reasons: causesOf(turn),
+    reasons: [...causesOf(turn, stored)],
     reads,
     writes: written.created + written.updated + written.deleted,
   })
