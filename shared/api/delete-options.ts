@@ -1,18 +1,20 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
-import { notSupported } from '../model/schema/field-error.ts'
+import { invalid, notSupported, type FieldError } from '../model/schema/field-error.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 import type { DeleteOptions } from '../resources/resources.ts'
-import { checkDryRun, fieldManager, flag, refuseOptions, textParameter } from './query.ts'
+import { checkDryRun, fieldManager, flag, integer, refuseOptions, textParameter } from './query.ts'
 import { readOptionalObject } from './request-body.ts'
 
 /** The options of a delete: from its body, or without one from its query. Throws INVALID, BAD_REQUEST. */
 export async function readDeleteOptions(request: HttpRequest): Promise<DeleteOptions> {
   const given = (await readOptionalObject(request)) ?? fromQuery(request.query)
+  checkTypes(given)
   const dryRun = asList(given['dryRun'])
   const propagation = propagationOf(given)
   refuseOptions('DeleteOptions', [
     ...checkDryRun(dryRun),
+    ...checkOneSaid(given),
     ...(propagation === undefined || isPropagation(propagation)
       ? []
       : [notSupported('propagationPolicy', propagation, propagations)]),
@@ -39,10 +41,41 @@ function fromQuery(query: URLSearchParams): JsonObject {
   const propagationPolicy = textParameter(query, 'propagationPolicy')
   return {
     dryRun: query.getAll('dryRun'),
+    gracePeriodSeconds: integer(query, 'gracePeriodSeconds') ?? null,
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(query.has(ignoreDamage) ? { [ignoreDamage]: flag(query, ignoreDamage) } : {}),
     ...(query.has('orphanDependents') ? { orphanDependents: flag(query, 'orphanDependents') } : {}),
   }
+}
+
+/** Throws BAD_REQUEST: an option that is not understood must not be passed over by a delete. */
+function checkTypes({
+  kind,
+  gracePeriodSeconds: grace,
+  orphanDependents,
+  propagationPolicy,
+  preconditions,
+}: JsonObject) {
+  requireType(kind, 'kind', 'DeleteOptions', kind === 'DeleteOptions' || kind === '')
+  requireType(grace, 'gracePeriodSeconds', 'an integer', Number.isSafeInteger(grace))
+  requireType(orphanDependents, 'orphanDependents', 'a boolean', typeof orphanDependents === 'boolean')
+  requireType(propagationPolicy, 'propagationPolicy', 'a string', typeof propagationPolicy === 'string')
+  requireType(preconditions, 'preconditions', 'an object', isObject(preconditions))
+  if (!isObject(preconditions)) return
+  for (const name of ['uid', 'resourceVersion'])
+    requireType(preconditions[name], `preconditions.${name}`, 'a string', typeof preconditions[name] === 'string')
+}
+
+function requireType(value: Json | undefined, name: string, wanted: string, fits: boolean): void {
+  if (fits || value === undefined || value === null) return
+  throw new OperatingError('BAD_REQUEST', `DeleteOptions: ${name} must be ${wanted}`)
+}
+
+function checkOneSaid({ orphanDependents, propagationPolicy }: JsonObject): readonly FieldError[] {
+  if ((orphanDependents ?? undefined) === undefined || (propagationPolicy ?? undefined) === undefined) return []
+  return [
+    invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+  ]
 }
 
 /** `orphanDependents` is the older way to say it. */

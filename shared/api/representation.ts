@@ -17,7 +17,7 @@ export type IncludeObject = 'None' | 'Metadata' | 'Object'
 /** The first form of the Accept header that is served. Throws NOT_ACCEPTABLE if there is none. */
 export function representationOf(request: HttpRequest): Representation {
   const accept = request.header('accept')
-  if (accept === undefined || accept === 'application/json') return asObject
+  if (accept === undefined || accept === '' || accept === 'application/json') return asObject
   for (const range of accept.split(',')) {
     const served = representation(mediaRange(range), request.query)
     if (served !== undefined) return served

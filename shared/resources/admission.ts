@@ -1,6 +1,6 @@
 import { validateRules } from '../model/cel/validate-rules.ts'
 import { OperatingError } from '../model/errors.ts'
-import { equal, type JsonObject } from '../model/json.ts'
+import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
@@ -8,6 +8,7 @@ import { concealValue, type FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { interpretSchema } from '../model/schema/validate.ts'
+import { siftMetadata } from './metadata-fields.ts'
 import type { WriteOptions } from './resources.ts'
 import { normalizeBody } from './strategies.ts'
 
@@ -27,13 +28,30 @@ export function admitBody(
   live?: ApiObject,
 ): Admitted {
   checkType(kind, given)
-  const body = normalizeBody(kind, given)
-  if (live !== undefined && isSettled(kind.schema, body, live)) return { body, warnings: [] }
-  const { value, unknown } = prune(kind.schema, body)
-  if (unknown.length > 0 && options.fieldValidation === 'Strict') throw strictError(kind, unknown)
-  const warnings = options.fieldValidation === 'Ignore' ? [] : unknown.map((field) => `unknown field "${field}"`)
-  return { body: value, warnings }
+  const { body, unknown: strange, warnings } = admitMetadata(normalizeBody(kind, given), live)
+  const isKnown = live !== undefined && isSettled(kind.schema, body, live)
+  const { value, unknown } = isKnown ? { value: body, unknown: [] } : prune(kind.schema, body)
+  const all = strange.length === 0 ? unknown : [...unknown, ...strange]
+  if (all.length === 0) return { body: value, warnings }
+  if (options.fieldValidation === 'Strict') throw strictError(kind, all)
+  if (options.fieldValidation === 'Ignore') return { body: value, warnings }
+  return { body: value, warnings: [...all.map((field) => `unknown field "${field}"`), ...warnings] }
 }
+
+/** The metadata of `live` is known. */
+function admitMetadata(
+  body: JsonObject,
+  live: ApiObject | undefined,
+): Admitted & { readonly unknown: readonly string[] } {
+  const given = body['metadata']
+  if (!isObject(given) || given === live?.metadata) return { body, unknown: [], warnings: [] }
+  const { metadata, unknown, repeated } = siftMetadata(given)
+  const warnings = repeated.length === 0 ? [] : [`${repeatedOwners} ${repeated.join(', ')}`]
+  return { body: metadata === given ? body : { ...body, metadata }, unknown, warnings }
+}
+
+const repeatedOwners =
+  '.metadata.ownerReferences contains duplicate entries, of which one is kept; duplicate UID(s) observed:'
 
 /**
  * Throws BAD_REQUEST for another kind's body, and for one of another version: its fields may mean something else. A

@@ -32,7 +32,7 @@ import { jsonPatch } from './json-patch.ts'
 import { mergeByKeys } from './keyed-merge.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
-import { checkPreconditions, terminatingRefusal, terminationRefusal } from './refusals.ts'
+import { checkPreconditions, conflict, terminatingRefusal, terminationRefusal } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
@@ -278,6 +278,7 @@ async function applyTo(
   const apply = async (): Promise<Written> => {
     isThere = !mayCreate || (await verbs.store.get(keyIn(kind, at))) !== undefined
     if (!isThere) {
+      refuseUid(kind, at, config)
       const body = applyConfiguration(undefined, config, given.force, writer(verbs, kind, how))
       return create(verbs, kind, body, { ...how, warnings: [], withOwner: withManagedFields })
     }
@@ -334,6 +335,14 @@ function atPlace(kind: ServedKind, body: JsonObject, { name, namespace = '' }: P
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const place = kind.namespaced ? { name, namespace } : { name }
   return { ...body, metadata: { ...place, ...metadata } }
+}
+
+/** Who names a uid means an object that was there: nobody makes another in its place. */
+function refuseUid(kind: ServedKind, { name }: Place, { metadata }: JsonObject): void {
+  const uid = isObject(metadata) ? textOf(metadata['uid']) : ''
+  if (uid === '') return
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+  throw conflict(kind, { name, uid }, why)
 }
 
 function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {

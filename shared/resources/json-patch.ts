@@ -119,7 +119,7 @@ function patchOnce(document: Root, { op, path, from, value }: Operation): boolea
     case 'replace':
       return take(document, path) !== undefined && insert(document, path, value)
     case 'test':
-      return value !== undefined && equal(find(document, path), value)
+      return value !== undefined && (equal(find(document, path), value) || isAbsent(document, path, value))
     case 'copy':
       return from !== undefined && insert(document, path, find(document, from))
     case 'move':
@@ -127,6 +127,12 @@ function patchOnce(document: Root, { op, path, from, value }: Operation): boolea
     default:
       return false
   }
+}
+
+/** Kubernetes takes a `test` for null to ask that an object has no such field. */
+function isAbsent(document: Root, path: Path, value: Json): boolean {
+  const [parent, step] = parentOf(document, path)
+  return value === null && isObject(parent) && !Object.hasOwn(parent, step)
 }
 
 /** Truly below: what is moved is not there any more to be moved into. */

@@ -150,9 +150,9 @@ function checkAnnotationBytes({ annotations = {} }: ObjectMeta): readonly FieldE
 
 function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const key in labels) if (errors.length < errorsMax) errors.push(...checkLabelKey('metadata.labels', key))
+  for (const key in labels) if (errors.length < errorsMax) errors.push(...checkKey('metadata.labels', key))
   for (const key in annotations)
-    if (errors.length < errorsMax) errors.push(...checkLabelKey('metadata.annotations', key))
+    if (errors.length < errorsMax) errors.push(...checkKey('metadata.annotations', key.toLowerCase(), key))
   for (const value of Object.values(labels)) {
     if (errors.length >= errorsMax) break
     if (value.length > 63 || !labelValue.test(value)) errors.push(invalid('metadata.labels', value, labelRule))
@@ -163,13 +163,14 @@ function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly Fi
 const labelRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, 63 characters at most"
 
-function checkLabelKey(field: string, key: string): readonly FieldError[] {
-  if (isQualifiedName(key.toLowerCase())) return []
+/** `said`: as the writer says it. Of annotations alone, letters of a prefix may be large. */
+function checkKey(field: string, key: string, said = key): readonly FieldError[] {
+  if (isQualifiedName(key)) return []
   const name = key.split('/').at(-1) ?? ''
   return [
-    ...(name.length > nameLengthMax ? [invalid(field, key, nameLengthRule)] : []),
-    ...(key.length - name.length - 1 > prefixLengthMax ? [invalid(field, key, prefixLengthRule)] : []),
-    ...(qualifiedName.test(key.toLowerCase()) ? [] : [invalid(field, key, nameRule)]),
+    ...(name.length > nameLengthMax ? [invalid(field, said, nameLengthRule)] : []),
+    ...(key.length - name.length - 1 > prefixLengthMax ? [invalid(field, said, prefixLengthRule)] : []),
+    ...(qualifiedName.test(key) ? [] : [invalid(field, said, nameRule)]),
   ]
 }
 

@@ -3,6 +3,7 @@ import { conditionsOf } from '../model/conditions.ts'
 import { acceptCrd } from '../model/crd/accept-crd.ts'
 import { checkCrd } from '../model/crd/check-crd.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import { OperatingError } from '../model/errors.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, parseApiVersion, type ApiObject } from '../model/object.ts'
 import { parseJson } from '../model/parse-json.ts'
@@ -80,7 +81,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
       ...checkImmutable(next, live),
     ],
   },
-  '/ConfigMap': { check: checkImmutable },
+  '/ConfigMap': { intake: withoutNulls, check: checkImmutable },
   '/Event': {
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
@@ -144,11 +145,35 @@ function checkNamespaceName({ metadata: { name } }: ApiObject): readonly FieldEr
 
 /** `stringData` is for writing only: it is merged into `data`, encoded. */
 function withStringData(body: JsonObject): JsonObject {
-  const { stringData, ...rest } = body
-  if (!isObject(stringData)) return body
+  const given = withoutNulls(body)
+  const { stringData, ...rest } = given
+  if (!isObject(stringData)) return given
   const encoded: JsonObject = {}
-  for (const name in stringData) encoded[name] = toBase64(String(stringData[name]))
+  for (const name in stringData) {
+    const text = stringData[name]
+    if (typeof text !== 'string')
+      throw new OperatingError('BAD_REQUEST', `stringData.${name}: must be a string; quote it in YAML`)
+    encoded[name] = toBase64(text)
+  }
   return { ...rest, data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
+}
+
+/** Where Kubernetes has texts, a null is the empty one: `key:` in YAML. */
+function withoutNulls(body: JsonObject): JsonObject {
+  let filled = body
+  for (const field of textMaps) {
+    const texts = body[field]
+    if (!isObject(texts) || !hasNull(texts)) continue
+    filled = { ...filled, [field]: Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? ''])) }
+  }
+  return filled
+}
+
+const textMaps = ['data', 'binaryData', 'stringData']
+
+function hasNull(texts: JsonObject): boolean {
+  for (const name in texts) if (texts[name] === null) return true
+  return false
 }
 
 function checkSecretType(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {

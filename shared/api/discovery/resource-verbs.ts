@@ -1,4 +1,5 @@
 import type { ServedKind } from '../../model/served-kind.ts'
+import { namespaceKind } from '../../resources/built-in-kinds.ts'
 import { isComputed } from '../computed/computed-kinds.ts'
 import { emptyKinds } from '../empty-kinds.ts'
 import { isReview } from '../reviews/review-kinds.ts'
@@ -10,5 +11,7 @@ export function resourceVerbs(kind: ServedKind): string[] {
   if (isReview(kind)) return ['create']
   // Nobody is told of changes of what is not stored.
   if (isComputed(kind)) return ['get', 'list']
-  return emptyKinds.includes(kind) ? ['get', 'list', 'watch'] : allVerbs
+  if (emptyKinds.includes(kind)) return ['get', 'list', 'watch']
+  // One request is not to remove all there is.
+  return kind === namespaceKind ? allVerbs.filter((verb) => verb !== 'deletecollection') : allVerbs
 }

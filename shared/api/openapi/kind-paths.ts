@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { isComputed } from '../computed/computed-kinds.ts'
+import { resourceVerbs } from '../discovery/resource-verbs.ts'
 import { isReview } from '../reviews/review-kinds.ts'
 import { scaleKind, subresourcesOf } from '../subresources.ts'
 import { scaleRef, schemaRef } from './kind-schemas.ts'
@@ -17,7 +18,12 @@ export function kindPaths(kind: ServedKind): JsonObject {
   if (isReview(kind)) return { [collection]: { post: create(kind) } }
   if (isComputed(kind)) return computedPaths(kind, { root, collection, path })
   return {
-    [collection]: { parameters: path, get: list(kind), post: create(kind), delete: deleteCollection(kind) },
+    [collection]: {
+      parameters: path,
+      get: list(kind),
+      post: create(kind),
+      ...(resourceVerbs(kind).includes('deletecollection') && { delete: deleteCollection(kind) }),
+    },
     ...(kind.namespaced ? { [`${root}/${kind.plural}`]: { get: list(kind, 'ForAllNamespaces') } } : {}),
     [`${collection}/{name}`]: {
       parameters: [nameParameter, ...path],

@@ -35,9 +35,13 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
     answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
     for (const { object } of found) {
       const { namespace = '', name, uid } = object.metadata
-      const deleted = await unlessGone(
-        services.resources.delete(kind, { namespace, name }, { ...options, preconditions: { uid }, user: call.user }),
+      const preconditions = { uid, ...options.preconditions }
+      const deletion = services.resources.delete(
+        kind,
+        { namespace, name },
+        { ...options, preconditions, user: call.user },
       )
+      const deleted = await unlessGone(deletion, options.preconditions === undefined)
       if (deleted !== undefined) items.push(deleted.stored)
     }
   }
@@ -54,12 +58,15 @@ function pagesOf(call: Call, services: ApiServices): Pages {
   return async () => (pages-- > 0 ? selectObjects({ ...selected, ...page }, services) : undefined)
 }
 
-/** Somebody else deleted it first, and perhaps made another of that name: both are as good as done. */
-async function unlessGone<T>(deletion: Promise<T>): Promise<T | undefined> {
+/**
+ * Somebody else deleted it first, and perhaps made another of that name: both are as good as done, unless the client
+ * has said which it means.
+ */
+async function unlessGone<T>(deletion: Promise<T>, mayBeAnother: boolean): Promise<T | undefined> {
   try {
     return await deletion
   } catch (error) {
-    if (hasCode(error, 'NOT_FOUND', 'VERSION_CONFLICT')) return undefined
+    if (hasCode(error, 'NOT_FOUND') || (mayBeAnother && hasCode(error, 'VERSION_CONFLICT'))) return undefined
     throw error
   }
 }

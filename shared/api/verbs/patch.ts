@@ -1,5 +1,6 @@
 import { OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { apiVersionOf } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
 import type { Patch } from '../../resources/resources.ts'
@@ -85,7 +86,24 @@ export async function readApply(call: Call): Promise<{ readonly patch: ApplyPatc
   if (textParameter(query, 'fieldManager') === undefined)
     refuseOptions('PatchOptions', [fieldRequired('fieldManager', 'is required for apply patch')])
   const body = await readObject(call.request)
+  requireType(body, call.kind)
   return { patch: { type: 'apply', body: placeBody(call, body), force: flag(query, 'force') }, body }
+}
+
+/** What is applied says what it is: its fields are owned in that version. */
+function requireType({ apiVersion, kind }: JsonObject, { group, version }: ServedKind): void {
+  if (isText(apiVersion) && isText(kind)) return
+  const wanted = apiVersionOf(group, version)
+  throw new OperatingError(
+    'BAD_REQUEST',
+    isText(apiVersion)
+      ? "Object 'Kind' is missing in the apply patch"
+      : `Incorrect version specified in apply patch. Specified patch version: , expected: ${wanted}`,
+  )
+}
+
+function isText(value: Json | undefined): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 function asObject(body: Json): JsonObject {

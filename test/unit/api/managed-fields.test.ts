@@ -56,8 +56,9 @@ describe('managedFields', () => {
   })
 
   it('are where they belong, though an owner reference has fields of their names', async () => {
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'm', uid: 'u', fieldsType: 'FieldsV1' }]
-    const metadata = { name: 'owned', labels: { fieldsType: 'FieldsV1' }, ownerReferences }
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'm', uid: 'u' }]
+    const written = ownerReferences.map((owner) => ({ ...owner, fieldsType: 'FieldsV1' }))
+    const metadata = { name: 'owned', labels: { fieldsType: 'FieldsV1' }, ownerReferences: written }
     await harness.send(`POST ${maps}?fieldManager=alice`, { body: { metadata, data: { a: '1' } } as never })
     const shown = (await harness.send(`GET ${maps}/owned`)).body.metadata
     expect(shown.ownerReferences).toEqual(ownerReferences)

@@ -89,9 +89,14 @@ describe('a Secret', () => {
     ['texts beside what is no data', { stringData: { a: 'x' }, data: 'y' }, { data: { a: base64('x') } }],
     ['no texts', { data: { a: 'Yg==' } }, { data: { a: 'Yg==' } }],
     ['what are no texts', { stringData: 'x' }, { stringData: 'x' }],
-    ['what is no text', { stringData: { a: 5 } }, { data: { a: base64('5') } }],
+    ['a text that is null', { stringData: { a: null } }, { data: { a: '' } }],
   ])('is written with %s', (_what, body, taken) => {
     expect(normalizeBody(secretKind, body)).toEqual(taken)
+  })
+
+  it('is not written with what is no text', () => {
+    expect(() => normalizeBody(secretKind, { stringData: { a: 5 } })).toThrow('stringData.a: must be a string')
+    const body = { stringData: { a: 5 } }
     expect(normalizeBody(configMapKind, body)).toBe(body)
   })
 

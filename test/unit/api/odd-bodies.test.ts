@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
+
+/** What people send by mistake, or by a corner of Kubernetes' conventions, is answered as Kubernetes answers it. */
+
+let harness: Harness
+beforeEach(async () => {
+  harness = await createWidgetHarness()
+})
+afterEach(() => harness.close())
+
+const merge = 'application/merge-patch+json'
+const jsonPatch = 'application/json-patch+json'
+const apply = 'application/apply-patch+yaml'
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const secrets = '/api/v1/namespaces/default/secrets'
+
+describe('metadata', () => {
+  const mistyped = { lables: { app: 'x' } }
+  const unknown = 'unknown field "metadata.lables"'
+
+  it('that nobody knows is warned of, and refused under Strict, by every verb', async () => {
+    const created = await harness.send(`POST ${widgets}`, { body: widget('w1', undefined, mistyped) })
+    expect([created.status, created.headers['warning']]).toEqual([201, `299 - "unknown field \\"metadata.lables\\""`])
+    const requests = [
+      ['POST', widgets, widget('w2', undefined, mistyped), undefined],
+      ['PUT', `${widgets}/w1`, { ...created.body, metadata: { ...created.body.metadata, ...mistyped } }, undefined],
+      ['PATCH', `${widgets}/w1`, { metadata: mistyped }, merge],
+      ['PATCH', `${widgets}/w1`, [{ op: 'add', path: '/metadata/lables', value: {} }], jsonPatch],
+    ] as const
+    for (const [method, path, body, type] of requests) {
+      const { status, body: answer } = await harness.send(`${method} ${path}?fieldValidation=Strict`, {
+        body,
+        ...(type && { type }),
+      })
+      expect([method, status, answer.message]).toEqual([method, 400, expect.stringContaining(unknown)])
+    }
+    const ignored = await harness.send(`PATCH ${widgets}/w1?fieldValidation=Ignore`, {
+      type: merge,
+      body: { metadata: mistyped },
+    })
+    expect([ignored.status, ignored.headers['warning']]).toEqual([200, undefined])
+  })
+
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'u1' }
+
+  it('with an owner twice keeps it once, and says so', async () => {
+    const body = { metadata: { name: 'a', ownerReferences: [owner, owner, { ...owner, uid: 'u2' }] } }
+    const { status, headers, body: made } = await harness.send(`POST ${configMaps}`, { body })
+    expect([status, made.metadata.ownerReferences]).toEqual([201, [owner, { ...owner, uid: 'u2' }]])
+    expect(headers['warning']).toContain('duplicate UID(s) observed: u1')
+  })
+
+  it('with a field of an owner that nobody knows loses it', async () => {
+    const body = { metadata: { name: 'a', ownerReferences: [{ ...owner, bogus: 1 }] } }
+    const { headers, body: made } = await harness.send(`POST ${configMaps}`, { body })
+    expect(made.metadata.ownerReferences).toEqual([owner])
+    expect(headers['warning']).toContain('metadata.ownerReferences[0].bogus')
+  })
+
+  it('has prefixes of labels in small letters; those of annotations may be large', async () => {
+    const sent = (metadata: JsonObject) =>
+      harness.send(`POST ${configMaps}`, { body: { metadata: { name: 'a', ...metadata } } })
+    expect((await sent({ labels: { 'Example.com/a': 'b' } })).status).toBe(422)
+    expect((await sent({ annotations: { 'Example.com/a': 'b' } })).status).toBe(201)
+  })
+})
+
+describe('texts', () => {
+  it('that are null are empty, as `key:` in YAML means it', async () => {
+    const data = { empty: null, full: 'x' }
+    const { body: made } = await harness.send(`POST ${configMaps}`, { body: { metadata: { name: 'a' }, data } })
+    expect(made.data).toEqual({ empty: '', full: 'x' })
+    const applied = await harness.send(`PATCH ${configMaps}/b?fieldManager=m`, {
+      type: apply,
+      body: 'apiVersion: v1\nkind: ConfigMap\ndata:\n  empty:\n',
+    })
+    expect(applied.body.data).toEqual({ empty: '' })
+    const patched = await harness.send(`PATCH ${configMaps}/a`, { type: merge, body: { data: { empty: null } } })
+    expect(patched.body.data).toEqual({ full: 'x' })
+  })
+
+  it('of a Secret are texts: no other value is written as one', async () => {
+    const sent = (stringData: JsonObject) =>
+      harness.send(`POST ${secrets}`, { body: { metadata: { name: 'a' }, stringData } })
+    const { status, body } = await sent({ port: 5432 })
+    expect([status, body.message]).toEqual([400, 'stringData.port: must be a string; quote it in YAML'])
+    expect((await sent({ password: null, user: 'u' })).body.data).toEqual({ password: '', user: 'dQ==' })
+  })
+})
+
+describe('an apply', () => {
+  it('that names the uid of what is gone makes nothing in its place', async () => {
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'gone' } }
+    const { status, body: answer } = await harness.send(`PATCH ${configMaps}/a?fieldManager=m`, { type: apply, body })
+    expect([status, answer.reason, answer.message]).toEqual([
+      409,
+      'Conflict',
+      expect.stringContaining('the provided object specified uid gone, and no existing object was found'),
+    ])
+    expect((await harness.send(`GET ${configMaps}/a`)).status).toBe(404)
+  })
+
+  it.each([{ kind: 'ConfigMap' }, { apiVersion: 'v1' }, {}])(
+    'that does not say what it is is refused: %o',
+    async (body) => {
+      const { status } = await harness.send(`PATCH ${configMaps}/a?fieldManager=m`, { type: apply, body })
+      expect(status).toBe(400)
+    },
+  )
+})
+
+describe('a test for null in a JSON patch', () => {
+  const patch = (path: string) =>
+    harness.send(`PATCH ${configMaps}/a`, {
+      type: jsonPatch,
+      body: [
+        { op: 'test', path, value: null },
+        { op: 'add', path: '/data/new', value: 'x' },
+      ],
+    })
+
+  it('holds where an object has no such field, as in Kubernetes', async () => {
+    await harness.send(`POST ${configMaps}`, { body: { metadata: { name: 'a' }, data: { old: '1' } } })
+    expect((await patch('/data/new')).body.data).toEqual({ old: '1', new: 'x' })
+    expect((await patch('/data/new')).status).toBe(422)
+    expect((await patch('/nowhere/new')).status).toBe(422)
+  })
+})
+
+describe('options of a delete', () => {
+  const misread = [
+    { preconditions: { uid: 5 } },
+    { preconditions: 'uid' },
+    { kind: 'Pod' },
+    { gracePeriodSeconds: 'x' },
+    { orphanDependents: 'true' },
+    { propagationPolicy: 5 },
+  ]
+  it.each(misread)('that are of another type delete nothing: %o', async (body) => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect((await harness.send(`DELETE ${widgets}/w1`, { body })).status).toBe(400)
+    expect((await harness.send(`DELETE ${widgets}`, { body })).status).toBe(400)
+    expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(200)
+  })
+
+  it('say once what becomes of the dependents', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const body = { propagationPolicy: 'Orphan', orphanDependents: true }
+    expect((await harness.send(`DELETE ${widgets}/w1`, { body })).status).toBe(422)
+  })
+
+  it('hold for each object of a collection', async () => {
+    const { body: one } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const asked = (uid: string) => harness.send(`DELETE ${widgets}`, { body: { preconditions: { uid } } })
+    expect((await asked('other')).status).toBe(409)
+    expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(200)
+    expect((await asked(one.metadata.uid)).status).toBe(200)
+    expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(404)
+  })
+})
+
+describe('namespaces', () => {
+  it('are not deleted all at once', async () => {
+    await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'aaa' } } })
+    expect((await harness.send('DELETE /api/v1/namespaces')).status).toBe(405)
+    const { body } = await harness.send('GET /api/v1/namespaces/aaa')
+    expect(body.metadata.deletionTimestamp).toBeUndefined()
+    const { resources } = (await harness.send('GET /api/v1')).body as { resources: { name: string; verbs: string[] }[] }
+    expect(resources.find(({ name }) => name === 'namespaces')?.verbs).not.toContain('deletecollection')
+  })
+})
+
+describe('an empty Accept header', () => {
+  it('asks for nothing in particular', async () => {
+    expect(await harness.send(`GET ${widgets}`, { accept: '' })).toMatchObject({ status: 200, body: { items: [] } })
+  })
+})
