@@ -33,8 +33,8 @@ const { values } = optionsOf('npm run sim --', {
   },
 })
 
-// Of the threads that run seeds: what a seed makes is garbage with its end, and all cores are taken.
-for (const flag of ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'])
+// Of the threads that run seeds: all cores are taken, and little is alive of what was made since some seeds ended.
+for (const flag of ['--single-threaded-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'])
   setFlagsFromString(flag)
 
 const engine: EngineName =

@@ -69,13 +69,13 @@ export function createWorld(seed: number): World {
             return resolve()
           }
           next.act()
-          queueMicrotask(goOnWhenIdle)
+          void settled.then(goOnWhenIdle)
         } catch (error) {
           giveBack?.()
           reject(error)
         }
       }
-      queueMicrotask(goOnWhenIdle)
+      void settled.then(goOnWhenIdle)
       return promise
     },
     takeTurns: (take) => {
@@ -87,6 +87,9 @@ export function createWorld(seed: number): World {
     faults,
   }
 }
+
+/** What waits for it goes on as the next microtask. `queueMicrotask` does the same, and keeps a context for it. */
+const settled = Promise.resolve()
 
 /** Nobody else's code runs while time passes: the event loop of Node has no turn then. What it answers ends that. */
 function replaceImmediates(take: (act: () => void) => void): () => void {

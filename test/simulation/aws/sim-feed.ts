@@ -18,7 +18,7 @@ import { updateCommand } from '../../../shared/adapters/aws/dynamodb/dynamodb-up
 import { hasCode } from '../../../shared/model/errors.ts'
 import { keyOf, type ObjectKey } from '../../../shared/model/object-key.ts'
 import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
-import { call, oncePerLife, type Life, type Network } from '../life.ts'
+import { call, oncePerLife, type CallOptions, type Life, type Network } from '../life.ts'
 import type { TableWrite } from '../plane.ts'
 import { simGroup } from '../addresses.ts'
 import type { WatchTrouble } from '../scenario.ts'
@@ -80,8 +80,8 @@ export function createSimFeed({ world, trouble, network, page }: SimFeedOptions)
       recordings = noted(recordings, command)
       return {}
     }
-    if (!(command instanceof BatchGetItemCommand)) throw new TypeError(`${command.constructor.name} is not simulated`)
-    const [[table, wanted] = ['', {}]] = Object.entries(command.input.RequestItems ?? {})
+    const { RequestItems = {} } = (command as BatchGetItemCommand).input
+    const [[table, wanted] = ['', {}]] = Object.entries(RequestItems)
     const found = (wanted.Keys ?? []).map((key) => items.get(textOf(key))).filter((item) => item !== undefined)
     return { Responses: { [table]: found } }
   }
@@ -91,12 +91,13 @@ export function createSimFeed({ world, trouble, network, page }: SimFeedOptions)
     const all =
       IndexName === 'feed'
         ? index.entries(ExpressionAttributeValues[':feed']?.S ?? '')
-        : [...items.values()].filter(({ pk }) => pk?.S === ExpressionAttributeValues[':pk']?.S)
-    if (all.length === 0) return nothing
-    const rest = all
-      .filter((item) => versionIn(item) > low && (ExclusiveStartKey === undefined || isBehind(item, ExclusiveStartKey)))
-      .toSorted((a, b) => (isBehind(a, b) ? 1 : -1))
-      .map(({ pk, sk, rv }) => ({ pk, sk, rv }) as Item)
+        : partitionIn(items, ExpressionAttributeValues[':pk']?.S)
+    const later: Item[] = []
+    for (const item of all)
+      if (versionIn(item) > low && (ExclusiveStartKey === undefined || isBehind(item, ExclusiveStartKey)))
+        later.push(item)
+    if (later.length === 0) return nothing
+    const rest = later.toSorted((a, b) => (isBehind(a, b) ? 1 : -1)).map(({ pk, sk, rv }) => ({ pk, sk, rv }) as Item)
     const Items = rest.slice(0, page)
     return { Items, ...(rest.length > page && { LastEvaluatedKey: Items.at(-1) }) }
   }
@@ -119,6 +120,10 @@ export function createSimFeed({ world, trouble, network, page }: SimFeedOptions)
 }
 
 const nothing = { Items: [] }
+
+function* partitionIn(items: ReadonlyMap<string, Item>, partition: string | undefined): Iterable<Item> {
+  for (const item of items.values()) if (item['pk']?.S === partition) yield item
+}
 
 /** The index follows each item in its own time, in the order of its writes. */
 function createFeedIndex(world: World, lagMsMax: number) {
@@ -144,10 +149,7 @@ function createFeedIndex(world: World, lagMsMax: number) {
       followingAtMs.set(text, atMs)
       world.after(atMs - world.nowMs(), () => place(item))
     },
-    entries: (partition: string): readonly Item[] => {
-      const entries = partitions.get(partition)
-      return entries === undefined || entries.size === 0 ? [] : [...entries.values()]
-    },
+    entries: (partition: string): Iterable<Item> => partitions.get(partition)?.values() ?? [],
   }
 }
 
@@ -158,9 +160,10 @@ async function send(
   command: object,
   answer: (command: object) => object,
 ): Promise<object> {
-  const isWrite = command instanceof UpdateItemCommand
+  const options = requests.get(command.constructor)
+  if (options === undefined) throw new TypeError(`${command.constructor.name} is not simulated`)
   try {
-    return await call(network, life, { name: `feed:${command.constructor.name}`, isWrite }, async () => answer(command))
+    return await call(network, life, options, async () => answer(command))
   } catch (error) {
     const { message } = error as Error
     if (hasCode(error, 'THROTTLED')) throw new ProvisionedThroughputExceededException({ message, $metadata: {} })
@@ -168,6 +171,14 @@ async function send(
     throw error
   }
 }
+
+/** By its command, what a request is. */
+const requests: ReadonlyMap<unknown, CallOptions> = new Map(
+  [QueryCommand, GetItemCommand, BatchGetItemCommand, UpdateItemCommand].map((command) => [
+    command,
+    { name: `feed:${command.name}`, isWrite: command === UpdateItemCommand },
+  ]),
+)
 
 /** `SET #a = :a,#b = :b REMOVE #c`, as the store writes it. */
 function updated(item: Item, { input }: UpdateItemCommand): Item {

@@ -190,8 +190,9 @@ function createLaggingIndex(
     due: async (kind, untilMs, limit, fromMs = 0) =>
       [...indexed.values()]
         .flatMap(({ object, engine }) => {
+          if (!isOf(object, kind)) return []
           const at = netted({ object, engine }) === undefined ? (dueAtMs(engine) ?? Infinity) : Infinity
-          return at < fromMs || at > untilMs || !isOf(object, kind) ? [] : [{ key: keyOf(object), dueAtMs: at }]
+          return at < fromMs || at > untilMs ? [] : [{ key: keyOf(object), dueAtMs: at }]
         })
         .sort((a, b) => a.dueAtMs - b.dueAtMs)
         .slice(0, Math.min(limit, page)),
@@ -205,8 +206,8 @@ function createLaggingIndex(
 
   const listNetted: ListNetted = async (kind, fromMs, toMs) =>
     [...indexed.values()].flatMap((stored) => {
-      const at = netted(stored)
-      const isThere = at !== undefined && at >= fromMs && at < toMs && isOf(stored.object, kind)
+      const at = isOf(stored.object, kind) ? netted(stored) : undefined
+      const isThere = at !== undefined && at >= fromMs && at < toMs
       return isThere ? [{ key: keyOf(stored.object), dueAtMs: at }] : []
     })
 

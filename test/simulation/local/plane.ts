@@ -1,4 +1,4 @@
-import { clearSky } from '../climate.ts'
+import { clearSky, type Climate } from '../climate.ts'
 import type { Network } from '../life.ts'
 import type { Plane, PlaneOptions } from '../plane.ts'
 import { createClients } from './clients.ts'
@@ -13,6 +13,8 @@ export function startLocalPlane(options: PlaneOptions): Plane {
   const { world, scenario } = options
   const { climate } = scenario
   let weather = climate
+  // Who dies or stands still does so as a whole.
+  let onTheWay: Climate = { ...climate, crash: 0, pause: 0 }
   const disk = createDisk()
   const record = createRecord(options)
   const machine = createMachine({ world, scenario, disk, onCommitted: record.settle })
@@ -21,8 +23,7 @@ export function startLocalPlane(options: PlaneOptions): Plane {
   const network: Network = {
     world,
     random: world.random.fork('network'),
-    // Who dies or stands still does so as a whole.
-    climate: () => ({ ...weather, crash: 0, pause: 0 }),
+    climate: () => onTheWay,
     isCalm,
     isLocal: true,
   }
@@ -40,6 +41,7 @@ export function startLocalPlane(options: PlaneOptions): Plane {
     backlog,
     calmDown: () => {
       weather = { ...clearSky, latencyMsMax: 0 }
+      onTheWay = weather
       machine.calmDown()
     },
     end: () => {

@@ -2,7 +2,7 @@ import { dueAtMs } from '../../../model/engine-state.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { createSqliteKinds } from './sqlite-kinds.ts'
+import { openSqliteKinds } from './sqlite-kinds.ts'
 
 /**
  * Whether a timer of this kind can be due by then, out of memory: the soonest one is kept in step with what is
@@ -20,7 +20,7 @@ export function createSoonestTimers({
   readonly database: SqliteDatabase
   readonly changeLog: SqliteChangeLog
 }): CanBeDue {
-  const kinds = createSqliteKinds(database)
+  const kinds = openSqliteKinds(database)
   const soonest = database.prepare(
     'SELECT min(next_run_at_ms) AS ms FROM heads WHERE kind = ? AND next_run_at_ms IS NOT NULL',
   )

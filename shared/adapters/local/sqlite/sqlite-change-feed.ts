@@ -3,7 +3,7 @@ import type { ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/chan
 import { followTail, type Tail } from './change-tail.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { createSqliteKinds, type SqliteKinds } from './sqlite-kinds.ts'
+import { openSqliteKinds, type SqliteKinds } from './sqlite-kinds.ts'
 
 export interface SqliteChangeFeedOptions {
   readonly database: SqliteDatabase
@@ -17,7 +17,7 @@ export interface SqliteChangeFeedOptions {
  * keeps up.
  */
 export function createSqliteChangeFeed({ database, changeLog }: SqliteChangeFeedOptions): ChangeFeed {
-  const shelf: Shelf = { changeLog, kinds: createSqliteKinds(database) }
+  const shelf: Shelf = { changeLog, kinds: openSqliteKinds(database) }
   return {
     follow: (options) => ({ [Symbol.asyncIterator]: () => iteratorOf(shelf, options) }),
     latest: () => database.read(() => String(changeLog.latest())),

@@ -1,11 +1,11 @@
 import { keyText, parseKeyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { DueTimer, ObjectIndex } from '../../../ports/object-index.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { createSqliteKinds } from './sqlite-kinds.ts'
+import { openSqliteKinds } from './sqlite-kinds.ts'
 
 /** The ObjectIndex on SQLite: part of the same commits as the objects, so it never lags. */
 export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
-  const kinds = createSqliteKinds(database)
+  const kinds = openSqliteKinds(database)
   const objects = 'SELECT k.api_group, k.kind, o.namespace, o.name FROM objects o JOIN kinds k ON k.id = o.kind'
   const children = database.prepare(`${objects} JOIN owners w ON w.object_id = o.id WHERE w.owner_uid = ? LIMIT ?`)
   const referring = database.prepare(`${objects} JOIN refs r ON r.referrer_id = o.id WHERE r.target = ?`)
@@ -30,7 +30,11 @@ export function createSqliteIndex(database: SqliteDatabase): ObjectIndex {
     setReferences: createSetReferences(database),
     due: (kind, untilMs, limit, fromMs = 0) =>
       database.read(() => timers.all(kinds.find(kind) ?? null, fromMs, untilMs, limit).map(timerOfRow)),
-    onWheel: (kind, from, to) => database.read(() => slots.all(kinds.find(kind) ?? null, from, to).map(keyOfRow)),
+    onWheel: (kind, from, to) =>
+      database.read(() => {
+        const id = kinds.find(kind)
+        return id === undefined ? [] : slots.all(id, from, to).map(keyOfRow)
+      }),
   }
 }
 
@@ -39,7 +43,7 @@ const noLimit = -1
 
 /** Writes the difference only; no difference, no commit. A referrer that is not there refers to nothing. */
 function createSetReferences(database: SqliteDatabase): ObjectIndex['setReferences'] {
-  const kinds = createSqliteKinds(database)
+  const kinds = openSqliteKinds(database)
   const find = database.prepare('SELECT id FROM objects WHERE kind = ? AND namespace = ? AND name = ?')
   const select = database.prepare('SELECT target FROM refs WHERE referrer_id = ?')
   const insert = database.prepare('INSERT OR IGNORE INTO refs (target, referrer_id) VALUES (?, ?)')

@@ -10,26 +10,55 @@ export interface SqliteKinds {
   intern(name: KindName): number
 }
 
-export function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
+const opened = new WeakMap<SqliteDatabase, SqliteKinds>()
+
+/** Those of one database are the same for all of its adapters, so that each knows what another has interned. */
+export function openSqliteKinds(database: SqliteDatabase): SqliteKinds {
+  const kinds = opened.get(database) ?? createSqliteKinds(database)
+  opened.set(database, kinds)
+  return kinds
+}
+
+/** Who asks may name any kind, so that no more are remembered that are not there. */
+const missesMax = 1_000
+
+function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
   const select = database.prepare('SELECT id FROM kinds WHERE api_group = ? AND kind = ?')
   const insert = database.prepare('INSERT INTO kinds (api_group, kind) VALUES (?, ?)')
-  const known = new Map<string, Map<string, number>>()
+  /** By group and kind: the number, or that there is none. */
+  const known = new Map<string, Map<string, number | undefined>>()
+  let misses = 0
 
-  const find = ({ group, kind }: KindName): number | undefined => {
-    const id = known.get(group)?.get(kind)
-    return id ?? look(group, kind)
-  }
-
-  const look = (group: string, kind: string): number | undefined => {
+  const look = ({ group, kind }: KindName): number | undefined => {
     const id = database.readNow(() => select.get(group, kind))?.['id'] as number | undefined
-    if (id === undefined) return undefined
-    const ids = known.get(group) ?? new Map<string, number>()
+    if (id === undefined && ++misses > missesMax) {
+      known.clear()
+      misses = 1
+    }
+    const ids = known.get(group) ?? new Map<string, number | undefined>()
     known.set(group, ids.set(kind, id))
     return id
   }
 
-  const intern = (name: KindName): number => {
-    return find(name) ?? Number(database.writeNow(() => insert.run(name.group, name.kind)).lastInsertRowid)
+  return {
+    find: (name) => {
+      const ids = known.get(name.group)
+      if (ids?.has(name.kind) !== true) return look(name)
+      // A closed database says so, and not that nothing is there.
+      return ids.get(name.kind) ?? database.readNow(nothing)
+    },
+    intern: (name) => {
+      const { group, kind } = name
+      const id = known.get(group)?.get(kind) ?? look(name)
+      if (id !== undefined) return id
+      try {
+        return Number(database.writeNow(() => insert.run(group, kind)).lastInsertRowid)
+      } finally {
+        // Of a write that failed nobody knows whether it is there.
+        known.get(group)?.delete(kind)
+      }
+    },
   }
-  return { find, intern }
 }
+
+function nothing(): undefined {}

@@ -6,7 +6,7 @@ import { createQuarantine, type Quarantine } from './quarantine.ts'
 import type { RowPlace } from './recent-rows.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { createSqliteKinds } from './sqlite-kinds.ts'
+import { openSqliteKinds } from './sqlite-kinds.ts'
 import { createSqliteList } from './sqlite-list.ts'
 import { keyNotFound, SqliteObjects, type WrittenRow } from './sqlite-objects.ts'
 
@@ -26,7 +26,7 @@ export function createSqliteStore({
   changeLog,
   quarantine = createQuarantine(),
 }: SqliteStoreOptions): ObjectStore {
-  const kinds = createSqliteKinds(database)
+  const kinds = openSqliteKinds(database)
   const rows = new SqliteObjects(database, quarantine)
 
   const get: ObjectStore['get'] = (key) =>
