@@ -182,7 +182,7 @@ describe('a backup policy', () => {
 
   it('B2 D20 comes to its last wish and to rest, however fast the edits come', async () => {
     const runs: string[] = []
-    env = await createTestEnv({ reconcilers: [backups(runs)], kinds: [CronJob] })
+    env = await createTestEnv({ tickMs: 60_000, reconcilers: [backups(runs)], kinds: [CronJob] })
     await env.apply(BackupPolicy, nightly)
     for (let minute = 1; minute <= 5; minute++)
       await env.patch(BackupPolicy, 'nightly', { spec: { schedule: `${minute} * * * *` } })
@@ -294,6 +294,7 @@ describe('a run', () => {
   it('B14 D12 that fails is tried after 1 s, 2 s, 4 s and ever more rarely, up to a quarter of an hour', async () => {
     const at: number[] = []
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         things(async ({ now }) => {
           at.push(now())

@@ -37,7 +37,7 @@ function careless(reconcile: () => Outcome): Controller {
 }
 
 async function start(controller: Controller): Promise<void> {
-  env = await createTestEnv({ reconcilers: [controller] })
+  env = await createTestEnv({ tickMs: 60_000, reconcilers: [controller] })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
   await env.settle()
 }

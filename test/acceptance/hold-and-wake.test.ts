@@ -217,6 +217,7 @@ describe('deletion', () => {
   it('during a backoff cleans up at once', async () => {
     const cleaned: number[] = []
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [
         widgets((runs = []), failing(Infinity), {
           cleanup: async (_, ctx) => {

@@ -22,6 +22,7 @@ const create = (name = 'w'): Promise<unknown> => env.apply(Widget, { metadata: {
 describe('a status that changes with every run', () => {
   it('A26 D20 is no loop as such: a status wakes nobody, and an equal one is not written', async () => {
     env = await createTestEnv({
+      tickMs: 60_000,
       reconcilers: [widgets((runs = []), (_, ctx) => done({ status: { seen: String(ctx.now()) } }))],
     })
     await create()

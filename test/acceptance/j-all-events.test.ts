@@ -50,8 +50,8 @@ function allEvents(runs: RunRecord[], run: Run = async () => done(), options: Pa
   })
 }
 
-async function start(controller: ReturnType<typeof allEvents>, size = 1): Promise<void> {
-  env = await createTestEnv({ kinds: [Part], reconcilers: [controller] })
+async function start(controller: ReturnType<typeof allEvents>, size = 1, tickMs = 5_000): Promise<void> {
+  env = await createTestEnv({ kinds: [Part], reconcilers: [controller], tickMs })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: { size } })
   await env.settle()
 }
@@ -276,7 +276,8 @@ describe('after the removal', () => {
 
   it('J30 it is longer than an hour, if need be', async () => {
     const runs: RunRecord[] = []
-    await start(allEvents(runs, async (_, ctx) => (ctx.removed && lastRuns(runs).length < 3 ? again('2h') : done())))
+    const threeTimes: Run = async (_, ctx) => (ctx.removed && lastRuns(runs).length < 3 ? again('2h') : done())
+    await start(allEvents(runs, threeTimes), 1, 60_000)
     await remove()
     await env.advance('3h')
     await env.crash()
@@ -339,9 +340,8 @@ describe('after the removal', () => {
       () => Promise.resolve(again('10s')),
       () => Promise.resolve(done()),
     ]
-    await start(
-      allEvents(runs, async (_, ctx) => (ctx.removed ? (ends[lastRuns(runs).length - 1]?.() ?? done()) : done())),
-    )
+    const inTurn: Run = async (_, ctx) => (ctx.removed ? (ends[lastRuns(runs).length - 1]?.() ?? done()) : done())
+    await start(allEvents(runs, inTurn), 1, 60_000)
     await remove()
     await env.advance('5s')
     expect(recordWrites().map(({ call }) => call)).not.toContain('store.remove')
@@ -356,12 +356,11 @@ describe('after the removal', () => {
   it('J31 a stopped one is kept, and runs again with the resync, or when there is an object of its name again', async () => {
     const runs: RunRecord[] = []
     let isStopped = true
-    await start(
-      allEvents(runs, async (_, ctx) => {
-        if (ctx.removed && isStopped) throw stop('Broken', 'nothing helps')
-        return done()
-      }),
-    )
+    const stopping: Run = async (_, ctx) => {
+      if (ctx.removed && isStopped) throw stop('Broken', 'nothing helps')
+      return done()
+    }
+    await start(allEvents(runs, stopping), 1, 60_000)
     await remove()
     await env.advance('10s')
     expect(lastRuns(runs)).toHaveLength(1)

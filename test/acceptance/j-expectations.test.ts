@@ -53,7 +53,11 @@ const sample =
   }
 
 async function start(reconcile: Run): Promise<void> {
-  env = await createTestEnv({ kinds: [Part], reconcilers: [defineReconciler(Widget, { owns: [Part], reconcile })] })
+  env = await createTestEnv({
+    tickMs: 60_000,
+    kinds: [Part],
+    reconcilers: [defineReconciler(Widget, { owns: [Part], reconcile })],
+  })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
   await env.settle()
 }

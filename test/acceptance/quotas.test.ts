@@ -13,7 +13,7 @@ const ResourceQuota: Kind<{ readonly status?: { readonly used?: JsonObject } }, 
 
 let env: TestEnv
 beforeEach(async () => {
-  env = await createTestEnv({ kinds: [Part] })
+  env = await createTestEnv({ tickMs: 60_000, kinds: [Part] })
 })
 afterEach(() => env.close())
 

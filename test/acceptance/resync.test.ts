@@ -189,7 +189,7 @@ describe('a restart', () => {
   )
 
   it('with a controller that was not there before looks at the objects there are', async () => {
-    env = await createTestEnv({ kinds: [Widget] })
+    env = await createTestEnv({ tickMs: 60_000, kinds: [Widget] })
     await create()
     await env.advance('1h')
     await env.crash([widgets((runs = []))])

@@ -43,7 +43,7 @@ function widgets(reconcile: Reconcile, more: { readonly concurrency?: number } =
 }
 
 async function start(reconcile: Reconcile, more?: TestEnvOptions & { readonly concurrency?: number }): Promise<void> {
-  env = await createTestEnv({ ...more, reconcilers: [widgets(reconcile, more)] })
+  env = await createTestEnv({ tickMs: 60_000, ...more, reconcilers: [widgets(reconcile, more)] })
 }
 
 async function make(name = 'w', spec: { size?: number; settings?: string } = {}): Promise<void> {

@@ -6,6 +6,7 @@ import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { Controller, type ControllerProps } from '../../infra/constructs/controller.ts'
 import { chosenController } from '../../infra/dashboards/controller-page.ts'
+import { isLong } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Widget } from './preview/svg.ts'
 
@@ -20,11 +21,20 @@ export interface Deployed {
 export const fixtures = 'test/infra/fixtures/reconcilers.ts'
 export const admin = 'arn:aws:iam::123456789012:role/Admin'
 
-/** An app whose templates are only looked at: nothing is bundled. What it writes goes with this process. */
+/**
+ * An app whose templates are only looked at: nothing is bundled. What it writes goes with this process. CloudFormation's
+ * own checks take most of a synthesis: the short form makes them in nag.test.ts only, the long form everywhere.
+ */
 export function unbundledApp(): App {
   written ??= temporaryDirectory('synthesized').path
   const outdir = mkdtempSync(join(written, 'app-'))
-  return new App({ context: { 'aws:cdk:bundling-stacks': [] }, outdir })
+  return new App({
+    context: { 'aws:cdk:bundling-stacks': [] },
+    outdir,
+    builtinCloudFormationValidation: isLong,
+    stackTraces: false,
+    treeMetadata: false,
+  })
 }
 
 let written: string | undefined

@@ -5,6 +5,7 @@ import type * as sqs from 'aws-cdk-lib/aws-sqs'
 import { join } from 'node:path'
 import type { ControlFunction } from '../../../infra/constructs/control-function.ts'
 import type { ControlPlaneProps } from '../../../infra/constructs/control-plane.ts'
+import { isLong } from '../../support/strength.ts'
 import { tokenTables } from '../../support/token-tables.ts'
 import { deployed, resourcesOf, type Deployed } from '../synthesized.ts'
 import { wiringOf, type Resources, type Wiring } from './wiring.ts'
@@ -47,7 +48,8 @@ export interface Synthesized {
 
 /** Writes the assets of the fixtures' stack into a directory. */
 export function synthesize(outdir: string, props: Partial<ControlPlaneProps>): Synthesized {
-  const all = deployed(props, { entry: 'test/infra/fixtures/shelves.ts' }, new Stack(new App({ outdir }), 'Test'))
+  const app = new App({ outdir, builtinCloudFormationValidation: isLong })
+  const all = deployed(props, { entry: 'test/infra/fixtures/shelves.ts' }, new Stack(app, 'Test'))
   const template = all.template()
   const idOf = (construct: { readonly node: { readonly defaultChild?: unknown } }): string =>
     all.stack.getLogicalId(construct.node.defaultChild as never)

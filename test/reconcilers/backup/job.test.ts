@@ -17,7 +17,10 @@ const dump = createTestDump()
 
 beforeEach(async () => {
   archive = createMemoryArchive(() => env.nowMs())
-  env = await createTestEnv({ reconcilers: [...backupReconcilersOver(archive, dump.run), readyDatabases] })
+  env = await createTestEnv({
+    tickMs: 60_000,
+    reconcilers: [...backupReconcilersOver(archive, dump.run), readyDatabases],
+  })
   dump.reset()
   for (const name of ['orders', 'users']) await env.applyManifest(databaseManifest(name))
   await env.settle()
