@@ -45,18 +45,33 @@ export function sourceFile(path: string, text: string): SourceFile {
   return { path, text, program: program as unknown as SyntaxNode, comments }
 }
 
-/** The node and everything below it, in order of the text. */
-export function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
-  const open = [node]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    yield next
-    open.push(...childrenOf(next).toReversed())
-  }
+/** The node and everything below it, in order of the text. Whoever asks again is given the same list. */
+export function nodesOf(node: SyntaxNode): readonly SyntaxNode[] {
+  const known = listed.get(node)
+  if (known !== undefined) return known
+  const nodes: SyntaxNode[] = []
+  collect(node, nodes)
+  listed.set(node, nodes)
+  return nodes
+}
+
+const listed = new WeakMap<SyntaxNode, SyntaxNode[]>()
+
+function collect(node: SyntaxNode, nodes: SyntaxNode[]): void {
+  nodes.push(node)
+  for (const child of childrenOf(node)) collect(child, nodes)
 }
 
 /** The nodes right below. */
 export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
-  return Object.values(node).flat().filter(isNode)
+  const children: SyntaxNode[] = []
+  for (const name in node) {
+    const value = node[name]
+    if (Array.isArray(value)) {
+      for (const one of value) if (isNode(one)) children.push(one)
+    } else if (isNode(value)) children.push(value)
+  }
+  return children
 }
 
 function isNode(value: unknown): value is SyntaxNode {

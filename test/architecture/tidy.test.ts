@@ -5,9 +5,9 @@ import { circlesIn } from './circles.ts'
 import { placeOf, root, sourceFile, sourceFiles } from './source.ts'
 import { sharedNames, tidyRules } from './tidy.ts'
 
-describe('the tree', () => {
-  const files = sourceFiles()
+const files = sourceFiles()
 
+describe('the tree', () => {
   it.each(Object.values(tidyRules))('$name', ({ broken, find }) => {
     expect(find(sourceFile(broken.path, broken.text))).toHaveLength(1)
     expect(files.flatMap((file) => find(file).map(({ start }) => placeOf(file, start)))).toEqual([])
@@ -16,7 +16,7 @@ describe('the tree', () => {
 
 describe('an exported name', () => {
   it('has one owner', () => {
-    expect(sharedNames(sourceFiles())).toEqual([])
+    expect(sharedNames(files)).toEqual([])
   })
 
   it.each([
@@ -31,7 +31,7 @@ describe('an exported name', () => {
 
 describe('a circle of imports', () => {
   it('is nowhere in the tree', () => {
-    expect(circlesIn(sourceFiles())).toEqual([])
+    expect(circlesIn(files)).toEqual([])
   })
 
   it.each([
@@ -43,12 +43,12 @@ describe('a circle of imports', () => {
     },
     { back: "import { c } from './c.ts'", found: [], because: 'it only goes one way' },
   ])('of $back: $because', ({ back, found }) => {
-    const files = [
+    const circling = [
       sourceFile('shared/a.ts', "import { b } from './b/b.ts'"),
       sourceFile('shared/b/b.ts', back),
       sourceFile('shared/b/c.ts', 'export const c = 1'),
     ]
-    expect(circlesIn(files)).toEqual(found)
+    expect(circlesIn(circling)).toEqual(found)
   })
 })
 

@@ -22,8 +22,9 @@ export const fixtures = 'test/infra/fixtures/reconcilers.ts'
 export const admin = 'arn:aws:iam::123456789012:role/Admin'
 
 /**
- * An app whose templates are only looked at: nothing is bundled. What it writes goes with this process. CloudFormation's
- * own checks take most of a synthesis: the short form makes them in nag.test.ts only, the long form everywhere.
+ * An app whose templates are only looked at: nothing is bundled. What it writes goes with this process.
+ * CloudFormation's own checks take most of a synthesis: the short form makes them in nag.test.ts only, the long form
+ * everywhere.
  */
 export function unbundledApp(): App {
   written ??= temporaryDirectory('synthesized').path
