@@ -67,9 +67,8 @@ export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
   const children: SyntaxNode[] = []
   for (const name in node) {
     const value = node[name]
-    if (Array.isArray(value)) {
-      for (const one of value) if (isNode(one)) children.push(one)
-    } else if (isNode(value)) children.push(value)
+    if (Array.isArray(value)) children.push(...value.filter(isNode))
+    else if (isNode(value)) children.push(value)
   }
   return children
 }
