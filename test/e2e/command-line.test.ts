@@ -7,20 +7,20 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 it.each(
   pick([
+    ['demo', '--limit', 'abc', '--limit: "abc" is no whole number from 1 on'],
     ['simulation', '--seeds', 'x', '--seeds: "x" is no whole number from 0 on'],
     ['simulation', '--seeds', '5..1', '--seeds: "5..1" has no seed in it'],
-    ['simulation', '--seed', 'abc', '--seed: "abc" is no whole number from 0 on'],
     [
       'simulation',
       '--sed',
       '1',
       "Unknown option '--sed'\nusage: npm run sim -- [--engine aws] [--seed …] [--seeds …] ",
     ],
+    ['simulation', '--seed', 'abc', '--seed: "abc" is no whole number from 0 on'],
     ['cost', '--objects', 'abc', '--objects: "abc" is no number from 0 on'],
     ['cost', '--resync', 'soon', '--resync: "soon" is no duration, such as 10h'],
     ['chaos', '--rounds', 'abc', '--rounds: "abc" is no whole number from 1 on'],
     ['chaos', '--troubles', 'kill,flood', '--troubles: "flood" is none of kill, full disk, clock jump'],
-    ['demo', '--limit', 'abc', '--limit: "abc" is no whole number from 1 on'],
   ]),
 )('%s %s %s is refused in a line: nothing to do is not all well', async (program, option, value, says) => {
   const { code, stderr } = await runProgram(process.execPath, [`test/${program}/main.ts`, option, value])
@@ -48,8 +48,8 @@ it.each(
     ['new', 'functions/reconcilers/new/new.ts'],
     ['preview', 'test/infra/preview/main.ts'],
     ['restore', 'functions/reconcilers/backup/restore.ts'],
-    ['sim', 'test/simulation/main.ts'],
     ['test', 'test/run.ts'],
+    ['sim', 'test/simulation/main.ts'],
     ['test:wire', 'test/wire/main.ts'],
   ]),
 )('npm run %s -- --help says how it is used, does nothing and ends with 0', async (name, file) => {
