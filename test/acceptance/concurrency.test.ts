@@ -408,7 +408,7 @@ describe('a change that concerns many objects', () => {
     'D26 keeps the edits of users under 50 ms of queue wait meanwhile (p99): $because',
     { timeout: 120_000 },
     async ({ concurrency, runMs, everyMs }) => {
-      const count = isLong ? 10_000 : 2_000
+      const count = isLong ? 10_000 : 1_000
       let isTaking = false
       env = await createTestEnv({
         tickMs: 1_000,
@@ -436,8 +436,9 @@ describe('a change that concerns many objects', () => {
       runs.length = 0
       await env.apply(ConfigMap, { metadata: { name: 'shared' }, data: {} })
       await env.advance('5s')
+      const editsCount = isLong ? 200 : 100
       const edits: { readonly name: string; readonly size: number; readonly atMs: number }[] = []
-      for (let i = 0; i < 200; i++) {
+      for (let i = 0; i < editsCount; i++) {
         // Ahead of those that are at it: whoever is edited during a run of its own waits for that, not in the queue.
         const edit = { name: `w${count - 1 - ((i * 7_919) % (count / 2))}`, size: i + 2, atMs: env.nowMs() }
         edits.push(edit)
@@ -450,7 +451,7 @@ describe('a change that concerns many objects', () => {
         const ran = runs.find((run) => run.name === name && run.size === size)
         return (ran?.atMs ?? Infinity) - atMs
       })
-      expect(waitsMs.toSorted((a, b) => a - b)[197]).toBeLessThan(50)
+      expect(waitsMs.toSorted((a, b) => a - b)[Math.floor(0.985 * editsCount)]).toBeLessThan(50)
       expect(new Set(runs.map(({ name }) => name)).size).toBe(count)
     },
   )

@@ -14,7 +14,7 @@ import { simulate } from './simulate.ts'
 import { isLong, pick, share } from '../support/strength.ts'
 
 /** `npm run sim -- --seeds A..B` runs as many as it is asked for. Every seed runs twice. */
-const seeds = isLong ? 300 : 10
+const seeds = isLong ? 300 : 6
 const threads = 2
 const herd = share(10_000)
 

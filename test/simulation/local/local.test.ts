@@ -6,7 +6,7 @@ import { runPool } from '../seed-pool.ts'
 import { simulate } from '../simulate.ts'
 
 /** `npm run sim -- --engine local --seeds A..B` runs as many as it is asked for. Every seed runs twice. */
-const seeds = isLong ? 150 : 6
+const seeds = isLong ? 150 : 4
 
 describe('the local engine in a simulated process', () => {
   it(`breaks no promise in ${seeds} seeds, and runs the same twice`, async () => {

@@ -12,11 +12,12 @@ import { createKindCatalog } from '../../../../shared/resources/store-kind-catal
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
+import { isLong } from '../../../support/strength.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
 /** What the removal of an owner costs the relay, behind which everybody's changes wait. */
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
-const childrenCount = 3_000
+const childrenCount = isLong ? 3_000 : 1_200
 
 let opened: OpenSqlite
 let sent: WakeUp[]
