@@ -25,11 +25,30 @@ export async function readDeleteOptions(request: HttpRequest): Promise<DeleteOpt
     ...(isPropagation(propagation) ? { propagation } : {}),
     ...preconditionsOf(given),
     ignoreDamage: given[ignoreDamage] === true,
+    said: saidOf(given),
   }
 }
 
 /** As Kubernetes names it. */
 const ignoreDamage = 'ignoreStoreReadErrorWithClusterBreakingPotential'
+
+/** The options that are given, for policies and webhooks. */
+function saidOf(given: JsonObject): JsonObject {
+  const isGiven = (value: Json | undefined): boolean =>
+    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(
+    optionNames.map((name) => [name, given[name]]).filter(([, value]) => isGiven(value as Json)),
+  )
+}
+
+const optionNames = [
+  'dryRun',
+  'gracePeriodSeconds',
+  'orphanDependents',
+  'preconditions',
+  'propagationPolicy',
+  ignoreDamage,
+] as const
 
 const propagations = ['Background', 'Foreground', 'Orphan'] as const
 

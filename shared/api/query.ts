@@ -51,7 +51,22 @@ export function writeOptions(request: HttpRequest, optionsKind: string): WriteOp
   return {
     manager,
     dryRun: query.has('dryRun'),
+    ...saidOf(query, fieldValidation),
     ...(isFieldValidation(fieldValidation) ? { fieldValidation } : {}),
+  }
+}
+
+/** The options themselves, for policies and webhooks; nothing if there are none. */
+function saidOf(query: URLSearchParams, fieldValidation: string | undefined): Pick<WriteOptions, 'said'> {
+  const named = textParameter(query, 'fieldManager')
+  const isDry = query.has('dryRun')
+  if (named === undefined && fieldValidation === undefined && !isDry) return {}
+  return {
+    said: {
+      ...(isDry && { dryRun: query.getAll('dryRun') }),
+      ...(named !== undefined && { fieldManager: named }),
+      ...(fieldValidation !== undefined && { fieldValidation }),
+    },
   }
 }
 

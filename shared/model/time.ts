@@ -35,6 +35,17 @@ export function formatOrderedTimestamp(ms: number, place: number): string {
   return `${microTimestamp(ms).slice(0, -1)}${String(Math.min(place, 999)).padStart(3, '0')}Z`
 }
 
+/** A time in the form of `metav1.MicroTime`; undefined if it is none. */
+export function microTimeOf(text: string): string | undefined {
+  if (microTime.test(text)) return text
+  const [, second, fraction = '', zone] = anyTime.exec(text) ?? []
+  const ms = second === undefined ? undefined : parseTimestamp(`${second}${zone}`)
+  return ms === undefined ? undefined : `${timestamp(ms).slice(0, 19)}.${fraction.padEnd(6, '0').slice(0, 6)}Z`
+}
+
+const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+const anyTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[-+]\d\d:\d\d)$/i
+
 /** Milliseconds since the epoch, or `undefined` if the text is not a date. Accepts fractions of a second. */
 export function parseTimestamp(text: string): number | undefined {
   const ms = Date.parse(text)

@@ -1,6 +1,7 @@
 import type { Requester } from '../model/admission-hooks.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { proceed, type Eventual } from '../model/eventual.ts'
+import type { JsonObject } from '../model/json.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { onNewest } from '../model/on-newest.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
@@ -42,6 +43,7 @@ export interface ChangePlan {
   readonly manager: string
   readonly permit?: PermitWrite | undefined
   readonly annotate?: Annotate | undefined
+  readonly said?: JsonObject | undefined
   /** Who asks, for hooks and policies. */
   readonly user?: Requester
   readonly subresource?: 'status'
@@ -61,6 +63,7 @@ export interface ErasePlan {
   /** Who asks, for hooks. Left out: they are not asked. */
   readonly user?: Requester
   readonly annotate?: Annotate | undefined
+  readonly said?: JsonObject | undefined
 }
 
 interface WriteRun extends ConditionalWritesOptions {
@@ -122,7 +125,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     })
   }
 
-  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user, annotate }) => {
+  const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user, annotate, said }) => {
     const budget = budgetFor(user)
     return attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
       budget?.begin()
@@ -132,7 +135,8 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       // As on Kubernetes, also of what is being deleted already.
       if (policies !== undefined && user !== undefined) {
         const { object: old } = await awaitConversions(kind, () => asServed(kind, before))
-        const asked = { kind, operation: 'DELETE', old, subresource: '', user, annotate, dryRun, budget } as const
+        const told = { user, annotate, said, dryRun, budget }
+        const asked = { kind, operation: 'DELETE', old, subresource: '', ...told } as const
         await policies.mutate(asked)
         await policies.review(asked)
       }
@@ -171,9 +175,9 @@ async function changeByCalls(
 async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: WriteRun): Promise<Written> {
   const { kind, before } = live
   const { policies, budget } = options
-  const { user, annotate, dryRun, manager, path, subresource = '' } = plan
+  const { user, annotate, said, dryRun, manager, path, subresource = '' } = plan
   const asks = policies !== undefined && user !== undefined
-  const asker = asks && { operation: 'UPDATE' as const, subresource, user, annotate, dryRun, budget }
+  const asker = asks && { operation: 'UPDATE' as const, subresource, user, annotate, said, dryRun, budget }
   const to = { kind, object: sent.object, old: before.object }
   const mutation = asker && policies.mutate({ ...asker, ...shownBy(path, to) })
   const planned = mutation ? withMutation(sent, await mutation, path) : sent

@@ -114,6 +114,7 @@ export function createResources({ store, clock, random, quotas, policies }: Reso
           by: { manager: asked.manager ?? 'unknown', nowMs },
           ...(asked.user === undefined ? {} : { user: asked.user }),
           annotate: asked.annotate,
+          said: asked.said,
         }),
       )
     },
@@ -145,10 +146,10 @@ async function create(
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const owned = how.withOwner(object, body)
-  const { user, annotate, dryRun = false } = how
+  const { user, annotate, said, dryRun = false } = how
   const to = { kind, operation: 'CREATE', object: owned, subresource: '' } as const
   const budget = user && verbs.policies && new AdmissionBudget()
-  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, dryRun, budget })
+  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, said, dryRun, budget })
   const mutated = mutation && (await mutation)
   const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around, budget }, mutated?.object ?? owned)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
@@ -203,13 +204,15 @@ function reviewCreation(
   {
     user,
     annotate,
+    said,
     dryRun = false,
     policies,
     budget,
   }: WriteOptions & Pick<Reviewed, 'budget'> & { readonly policies: ResourcesOptions['policies'] | undefined },
 ): ReturnType<PolicyReview['review']> {
   if (user === undefined) return undefined
-  return policies?.review({ ...kinds, operation: 'CREATE', object, subresource: '', user, annotate, dryRun, budget })
+  const asked = { user, annotate, said, dryRun, budget }
+  return policies?.review({ ...kinds, operation: 'CREATE', object, subresource: '', ...asked })
 }
 
 /** Within the quotas of its namespace. */
@@ -315,10 +318,10 @@ const mustNameVersion = {
 function plan(
   next: ChangePlan['next'],
   namesVersion: boolean,
-  { dryRun = false, manager, permit, user, annotate, subresource, path }: WriteOptions & SubresourceOption,
+  { dryRun = false, manager, permit, user, annotate, said, subresource, path }: WriteOptions & SubresourceOption,
 ): ChangePlan {
   const asked = { ...(user && { user }), ...(subresource && { subresource }), ...(path && { path }) }
-  return { next, namesVersion, dryRun, manager, permit, annotate, ...asked }
+  return { next, namesVersion, dryRun, manager, permit, annotate, said, ...asked }
 }
 
 /** The object after a write through one of its two paths. */

@@ -4,6 +4,7 @@ import type { ApiObject } from '../model/object.ts'
 import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
 import {
   child,
+  duplicate,
   entry,
   fieldRequired,
   forbidden,
@@ -12,6 +13,7 @@ import {
   type FieldError,
 } from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
+import { isQualifiedName } from '../model/qualified-name.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 import { checkMatching } from './matching-checks.ts'
 import { objectSchema, text, texts } from './schema-parts.ts'
@@ -193,14 +195,29 @@ function policyKindOf(kind: string, plural: string, spec: StructuralSchema): Ser
 /** All expressions of a policy are compiled while one request waits. */
 const expressionTextMax = 25_000
 
-export function checkPolicy({ spec }: ApiObject): readonly FieldError[] {
+export function checkPolicy({ metadata, spec }: ApiObject): readonly FieldError[] {
   if (!isObject(spec)) return []
   const { auditAnnotations, validations } = spec
   const isEmpty = (list: unknown): boolean => !Array.isArray(list) || list.length === 0
   if (isEmpty(validations) && isEmpty(auditAnnotations))
     return [fieldRequired('spec.validations', 'validations or auditAnnotations must contain at least one item')]
   const length = checkLength(spec)
-  return [...checkBase(spec), ...(length.length > 0 ? length : compilePolicy(spec).errors)]
+  return [
+    ...checkBase(spec),
+    ...checkAnnotationKeys(auditAnnotations, metadata.name),
+    ...(length.length > 0 ? length : compilePolicy(spec).errors),
+  ]
+}
+
+/** The record of a request names a value by the policy and its key. */
+function checkAnnotationKeys(auditAnnotations: Json | undefined, policy: string): readonly FieldError[] {
+  const keys = objectsOf(auditAnnotations).map(({ key }) => String(key))
+  return keys.flatMap((key, i) => {
+    const path = child(entry('spec.auditAnnotations', i), 'key')
+    if (keys.indexOf(key) < i) return [duplicate(path, key)]
+    if (isQualifiedName(`${policy}/${key}`)) return []
+    return [invalid(path, key, "with the policy's name before it, it must be a qualified name such as policy/key")]
+  })
 }
 
 /** What policies of both kinds say of requests, and the names of what they work out. */

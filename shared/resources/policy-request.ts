@@ -44,7 +44,7 @@ export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promi
 
 /** AdmissionRequest of admission.k8s.io/v1, without the objects. */
 export function admissionRequestOf(asked: Reviewed): JsonObject {
-  const { kind, resource = kind, requested = kind, operation, dryRun, subresource, user } = asked
+  const { kind, resource = kind, requested = kind, operation, dryRun, subresource, user, said } = asked
   return {
     kind: kindNameOf(kind),
     resource: resourceNameOf(resource),
@@ -57,7 +57,7 @@ export function admissionRequestOf(asked: Reviewed): JsonObject {
     operation,
     userInfo: userInfoOf(user),
     dryRun,
-    options: { apiVersion: apiVersionOf('meta.k8s.io', 'v1'), kind: optionsKinds[operation] },
+    options: { ...said, apiVersion: apiVersionOf('meta.k8s.io', 'v1'), kind: optionsKinds[operation] },
   }
 }
 

@@ -1,6 +1,7 @@
 import type { User } from '../ports/authenticator.ts'
 import type { AdmissionRequest, Requester } from '../model/admission-hooks.ts'
 import type { AdmissionBudget } from '../model/policy/admission-budget.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
@@ -30,6 +31,8 @@ export interface Reviewed extends Pick<AdmissionRequest, 'operation' | 'dryRun'>
   readonly subresource: string
   /** Takes what policies and webhooks want to have written beside the record of the request. */
   readonly annotate?: Annotate | undefined
+  /** The options that the client has sent. */
+  readonly said?: JsonObject | undefined
   /** What the request may still take. Left out, it has one of its own. */
   readonly budget?: AdmissionBudget | undefined
   readonly user: Requester & Pick<User, 'uid' | 'extra'>

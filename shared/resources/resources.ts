@@ -72,6 +72,8 @@ export interface WriteOptions {
   readonly user?: Requester
   /** Takes what admission wants to have written beside the record of the request. */
   readonly annotate?: Annotate
+  /** The options that the client has sent, as admission sees them. */
+  readonly said?: JsonObject
 }
 
 /** `live` is what was there. */
@@ -98,6 +100,8 @@ export interface DeleteOptions {
   /** Who asks, for hooks of the kind. Left out: nobody is asked about a deletion. */
   readonly user?: Requester
   readonly annotate?: Annotate
+  /** The options that the client has sent, as admission sees them. */
+  readonly said?: JsonObject
   /** Removes an object, too, that cannot be read, whatever finalizers it had. */
   readonly ignoreDamage?: boolean
 }

@@ -10,8 +10,9 @@ import { parseJson } from '../model/parse-json.ts'
 import { fieldRequired, forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/engine-state.ts'
-import { parseTimestamp } from '../model/time.ts'
+import { microTimeOf, parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
+import { checkConfigKeys } from './config-keys.ts'
 import type { NameRule } from './metadata.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkWebhooks } from './webhook-kinds.ts'
@@ -76,15 +77,21 @@ const strategies: Readonly<Record<string, Strategy>> = {
   '/Secret': {
     intake: withStringData,
     check: (next, live) => [
+      ...checkConfigKeys(next, live),
       ...checkSecretType(next, live),
       ...checkSecretData(next, live),
       ...checkImmutable(next, live),
     ],
   },
-  '/ConfigMap': { intake: withoutNulls, check: checkImmutable },
+  '/ConfigMap': {
+    intake: withoutNulls,
+    check: (next, live) => [...checkConfigKeys(next, live), ...checkImmutable(next, live)],
+  },
   '/Event': {
+    intake: (event) => withMicroTimes(withMicroTimes(event, 'series', ['lastObservedTime']), '', ['eventTime']),
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
+  'coordination.k8s.io/Lease': { intake: (lease) => withMicroTimes(lease, 'spec', ['acquireTime', 'renewTime']) },
   '/ResourceQuota': { intake: withQuantityTexts, check: checkQuota },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { check: checkPolicy },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { check: checkPolicyBinding },
@@ -174,6 +181,20 @@ const textMaps = ['data', 'binaryData', 'stringData']
 function hasNull(texts: JsonObject): boolean {
   for (const name in texts) if (texts[name] === null) return true
   return false
+}
+
+/** The body with times of microseconds, as programs in Go read them, in a part of it or, for '', in itself. */
+function withMicroTimes(body: JsonObject, part: string, fields: readonly string[]): JsonObject {
+  const within = part === '' ? body : body[part]
+  if (!isObject(within)) return body
+  let changed = within
+  for (const field of fields) {
+    const said = within[field]
+    const time = typeof said === 'string' ? microTimeOf(said) : said
+    if (time !== said && time !== undefined) changed = { ...changed, [field]: time }
+  }
+  if (changed === within) return body
+  return part === '' ? changed : { ...body, [part]: changed }
 }
 
 function checkSecretType(next: ApiObject, live: ApiObject | undefined): readonly FieldError[] {

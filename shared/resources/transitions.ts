@@ -37,7 +37,8 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
   const metadata: ObjectMeta = {
     ...meta,
     ...(generateName === undefined ? {} : { generateName }),
-    name: given.name ?? (generateName === undefined ? '' : `${generateName}${birth.suffix}`),
+    name:
+      given.name ?? (generateName === undefined ? '' : `${generateName.slice(0, generatedLengthMax)}${birth.suffix}`),
     ...placeInNamespace(kind, given, birth.namespace),
     uid: birth.uid,
     resourceVersion: '0',
@@ -46,6 +47,9 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
   }
   return assemble(kind, kind.hasStatus ? without(body, 'status') : body, metadata)
 }
+
+/** A name that is made has 63 characters at most, as labels have: Kubernetes shortens what stands before the suffix. */
+const generatedLengthMax = 58
 
 function placeInNamespace(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string): { namespace?: string } {
   if (!kind.namespaced) return {}

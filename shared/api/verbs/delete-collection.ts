@@ -39,7 +39,7 @@ async function deleteSelected(call: Call, options: DeleteOptions, services: ApiS
       const deletion = services.resources.delete(
         kind,
         { namespace, name },
-        { ...options, preconditions, user: call.user },
+        { ...options, preconditions, user: call.user, ...(call.annotate && { annotate: call.annotate }) },
       )
       const deleted = await unlessGone(deletion, options.preconditions === undefined)
       if (deleted !== undefined) items.push(deleted.stored)

@@ -67,6 +67,16 @@ describe('metadata', () => {
   })
 })
 
+describe('a name that is made', () => {
+  it('is no longer than a label, whatever it is made of', async () => {
+    for (const generateName of ['x'.repeat(58), 'x'.repeat(100), 'x'.repeat(300)]) {
+      const { status, body } = await harness.send(`POST ${configMaps}`, { body: { metadata: { generateName } } })
+      expect([status, body.metadata?.name]).toEqual([201, expect.stringMatching(/^x{58}[a-z0-9]{5}$/)])
+      expect(body.metadata.generateName).toBe(generateName)
+    }
+  })
+})
+
 describe('texts', () => {
   it('that are null are empty, as `key:` in YAML means it', async () => {
     const data = { empty: null, full: 'x' }
@@ -87,6 +97,83 @@ describe('texts', () => {
     const { status, body } = await sent({ port: 5432 })
     expect([status, body.message]).toEqual([400, 'stringData.port: must be a string; quote it in YAML'])
     expect((await sent({ password: null, user: 'u' })).body.data).toEqual({ password: '', user: 'dQ==' })
+  })
+})
+
+describe('the entries of a ConfigMap', () => {
+  const sent = (body: JsonObject) => harness.send(`POST ${configMaps}`, { body: { metadata: { name: 'a' }, ...body } })
+
+  it.each(['a/b', '..', '.', '..data', '', 'a b', 'k'.repeat(254)])(
+    'have names as files have: not %j',
+    async (name) => {
+      expect((await sent({ data: { [name]: 'x' } })).status).toBe(422)
+      expect((await sent({ binaryData: { [name]: 'eA==' } })).status).toBe(422)
+      const secret = { metadata: { name: 'a' }, stringData: { [name]: 'x' } }
+      expect((await harness.send(`POST ${secrets}`, { body: secret })).status).toBe(422)
+    },
+  )
+
+  it('stand in one of its two maps', async () => {
+    const { status, body } = await sent({ data: { a: 'x' }, binaryData: { a: 'eA==' } })
+    expect([status, body.message]).toEqual([422, expect.stringContaining('duplicate of key present in data')])
+    expect((await sent({ data: { '.a-b_C': 'x' }, binaryData: { a: 'eA==' } })).status).toBe(201)
+  })
+})
+
+describe('times of microseconds', () => {
+  it.each([
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000000Z'],
+    ['2026-01-01T02:00:00.12+02:00', '2026-01-01T00:00:00.120000Z'],
+    ['2026-01-01T00:00:00.123456789Z', '2026-01-01T00:00:00.123456Z'],
+    ['2026-01-01T00:00:00.123456Z', '2026-01-01T00:00:00.123456Z'],
+  ])('are told as programs in Go read them: %s', async (sent, told) => {
+    const lease = await harness.send('POST /apis/coordination.k8s.io/v1/namespaces/default/leases', {
+      body: { metadata: { name: 'a' }, spec: { renewTime: sent, acquireTime: sent } },
+    })
+    expect(lease.body.spec).toEqual({ renewTime: told, acquireTime: told })
+    for (const group of ['/api/v1', '/apis/events.k8s.io/v1']) {
+      const { body } = await harness.send(`POST ${group}/namespaces/default/events?dryRun=All`, {
+        body: { metadata: { name: 'a' }, eventTime: sent, series: { count: 2, lastObservedTime: sent } },
+      })
+      expect([body.eventTime, body.series.lastObservedTime]).toEqual([told, told])
+    }
+  })
+})
+
+describe('a policy', () => {
+  const group = '/apis/admissionregistration.k8s.io/v1'
+  const policy = (spec: JsonObject) =>
+    harness.send(`POST ${group}/validatingadmissionpolicies`, { body: { metadata: { name: 'p' }, spec } })
+  const matchConstraints = {
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
+  }
+
+  it('sees the options that the client has sent', async () => {
+    const expression =
+      "request.operation == 'DELETE' ? request.options.?propagationPolicy.orValue('') != 'Orphan' : " +
+      "request.options.?fieldManager.orValue('') != 'bad' && (!request.dryRun || request.options.dryRun == ['All'])"
+    await policy({ matchConstraints, validations: [{ expression }] })
+    await harness.send(`POST ${group}/validatingadmissionpolicybindings`, {
+      body: { metadata: { name: 'p' }, spec: { policyName: 'p', validationActions: ['Deny'] } },
+    })
+    const body = { metadata: { name: 'a' } }
+    expect((await harness.send(`POST ${configMaps}?fieldManager=bad`, { body })).status).toBe(422)
+    expect((await harness.send(`POST ${configMaps}?fieldManager=good&dryRun=All`, { body })).status).toBe(201)
+    expect((await harness.send(`POST ${configMaps}`, { body })).status).toBe(201)
+    const patched = { type: merge, body: { data: { a: 'b' } } }
+    expect((await harness.send(`PATCH ${configMaps}/a?fieldManager=bad`, patched)).status).toBe(422)
+    expect((await harness.send(`PATCH ${configMaps}/a?fieldManager=good`, patched)).status).toBe(200)
+    expect((await harness.send(`DELETE ${configMaps}/a?propagationPolicy=Orphan`)).status).toBe(422)
+    expect((await harness.send(`DELETE ${configMaps}`, { body: { propagationPolicy: 'Orphan' } })).status).toBe(422)
+    expect((await harness.send(`DELETE ${configMaps}/a`)).status).toBe(200)
+  })
+
+  it('names what it writes beside the record by keys that differ, and are names', async () => {
+    const noted = (...keys: readonly string[]) =>
+      policy({ matchConstraints, auditAnnotations: keys.map((key) => ({ key, valueExpression: "'x'" })) })
+    expect((await noted('a b')).body.message).toContain('spec.auditAnnotations[0].key')
+    expect((await noted('a', 'a')).body.message).toContain('spec.auditAnnotations[1].key: Duplicate value: "a"')
+    expect((await noted('a', 'b')).status).toBe(201)
   })
 })
 
