@@ -1,6 +1,6 @@
 import { OperatingError } from '../model/errors.ts'
 import type { ApiObject } from '../model/object.ts'
-import { fieldSelector, labelSelector, findSelectedName, type Selector } from '../model/selector.ts'
+import { fieldSelector, findSelectedFields, findSelectedName, labelSelector, type Selector } from '../model/selector.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Call } from './call.ts'
 import { textParameter } from './query.ts'
@@ -53,7 +53,7 @@ function selectableFields(kind: ServedKind): readonly string[] {
 }
 
 function namesOnly(fields: string): boolean {
-  return fields.split(',').every((part) => immutableFields.includes(part.slice(0, part.search(/[!=]/)).trim()))
+  return findSelectedFields(fields).every((field) => immutableFields.includes(field))
 }
 
 /** Whether the selection holds the object as it is. */

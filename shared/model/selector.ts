@@ -1,11 +1,12 @@
 import type { ApiObject } from './object.ts'
-import { OperatingError } from './errors.ts'
+import { hasCode, OperatingError } from './errors.ts'
 import { isObject, type Json } from './json.ts'
+import { isQualifiedName } from './qualified-name.ts'
 
 /** Whether an object belongs to a selection. Undefined selectors select everything. */
 export type Selector = (object: ApiObject) => boolean
 
-/** A label selector: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws BAD_REQUEST naming the part that is wrong. */
+/** A label selector: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2`. Throws BAD_REQUEST with what is wrong. */
 export function labelSelector(text: string): Selector {
   const tests = splitRequirements(text).map(labelRequirement)
   return (object) => tests.every((test) => test(object.metadata.labels ?? {}))
@@ -39,26 +40,48 @@ function labelRequirement(text: string): LabelTest {
   const { key, operator, rest } = requirementOf(text)
   if (operator === 'in' || operator === 'notin') {
     const values = rest.startsWith('(') && rest.endsWith(')') ? rest.slice(1, -1) : '('
-    if (key === '' || /[()]/.test(values)) throw unreadable(text)
+    if (!isQualifiedName(key) || /[()]/.test(values)) throw unreadable(text)
     return membership(
       key,
       operator === 'in',
-      values.split(',').map((value) => value.trim()),
+      values.split(',').map((value) => requireValue(value.trim(), text)),
     )
   }
   if (operator === '' && key.startsWith('!')) {
     const gone = key.slice(1).trim()
-    if (!isWord(gone)) throw unreadable(text)
+    if (!isQualifiedName(gone)) throw unreadable(text)
     return (labels) => !Object.hasOwn(labels, gone)
   }
-  if (!isWord(key) || (rest !== '' && !isWord(rest))) throw unreadable(text)
+  if (!isQualifiedName(key)) throw unreadable(text)
   if (operator === '') return (labels) => Object.hasOwn(labels, key)
+  if (operator === '>' || operator === '<') return comparison(key, operator, rest, text)
+  requireValue(rest, text)
   return operator === '!=' ? (labels) => labels[key] !== rest : (labels) => labels[key] === rest
+}
+
+/** The value of an object is a whole number, too; of others none is selected. */
+function comparison(key: string, operator: '>' | '<', rest: string, text: string): LabelTest {
+  const bound = wholeNumber(rest)
+  if (bound === undefined) throw unreadable(text)
+  return (labels) => {
+    const value = Object.hasOwn(labels, key) ? wholeNumber(labels[key] ?? '') : undefined
+    if (value === undefined) return false
+    return operator === '>' ? value > bound : value < bound
+  }
+}
+
+function wholeNumber(text: string): bigint | undefined {
+  return /^[-+]?\d{1,19}$/.test(text) ? BigInt(text.replace('+', '')) : undefined
+}
+
+function requireValue(value: string, text: string): string {
+  if (value.length <= 63 && /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(value)) return value
+  throw unreadable(text)
 }
 
 interface Requirement {
   readonly key: string
-  readonly operator: '' | '=' | '!=' | 'in' | 'notin'
+  readonly operator: '' | '=' | '!=' | '>' | '<' | 'in' | 'notin'
   /** What stands behind the operator. */
   readonly rest: string
 }
@@ -66,16 +89,12 @@ interface Requirement {
 /** A requirement in its three parts. It is cut at its first operator, so that no text is looked at twice. */
 function requirementOf(text: string): Requirement {
   const trimmed = text.trim()
-  const [word = ''] = /^[^\s!=,()]*/.exec(trimmed) ?? []
+  const [word = ''] = /^[^\s!=<>,()]*/.exec(trimmed) ?? []
   const behind = trimmed.slice(word.length).trimStart()
-  const [operator] = /^(?:==|=|!=|(?:notin|in)(?=[\s(]))/.exec(behind) ?? []
+  const [operator] = /^(?:==|=|!=|>|<|(?:notin|in)(?=[\s(]))/.exec(behind) ?? []
   if (operator === undefined || word === '') return { key: trimmed, operator: '', rest: '' }
   const rest = behind.slice(operator.length).trim()
   return { key: word, operator: operator === '==' ? '=' : (operator as Requirement['operator']), rest }
-}
-
-function isWord(text: string): boolean {
-  return /^[^\s!=,()]+$/.test(text)
 }
 
 function unreadable(text: string): OperatingError {
@@ -94,24 +113,51 @@ function membership(key: string, wanted: boolean, values: readonly string[]): La
   return (labels) => set.has(labels[key] ?? '\0') === wanted
 }
 
-/** A field selector: `metadata.name=a,spec.color!=red`. Throws BAD_REQUEST for a field that is not selectable. */
+/**
+ * A field selector: `metadata.name=a,spec.color!=red`. In a value a backslash stands before each comma, equals sign
+ * and backslash. Throws BAD_REQUEST for a field that is not selectable.
+ */
 export function fieldSelector(text: string, selectable: readonly string[]): Selector {
-  const tests = splitRequirements(text).map((part) => fieldRequirement(part, selectable))
+  const tests = fieldRequirements(text).map((one) => fieldTest(one, selectable))
   return (object) => tests.every((test) => test(object))
 }
 
-function fieldRequirement(text: string, selectable: readonly string[]): Selector {
-  const { key: field, operator, rest: value } = requirementOf(text)
-  if (operator !== '=' && operator !== '!=')
-    throw new OperatingError('BAD_REQUEST', `invalid field selector: ${quoteShort(text)}`)
+function fieldTest({ field, isWanted, value }: FieldRequirement, selectable: readonly string[]): Selector {
   if (!selectable.includes(field))
     throw new OperatingError(
       'BAD_REQUEST',
       `field label not supported: ${field.slice(0, shownLength)}; supported: ${selectable.join(', ')}`,
     )
-  return operator === '!='
-    ? (object) => fieldText(object, field) !== value
-    : (object) => fieldText(object, field) === value
+  return (object) => (fieldText(object, field) === value) === isWanted
+}
+
+/** What a field is to be, or is not to be. */
+interface FieldRequirement {
+  readonly field: string
+  readonly isWanted: boolean
+  readonly value: string
+}
+
+function fieldRequirements(text: string): readonly FieldRequirement[] {
+  const parts = (text.match(/(?:[^\\,]|\\[^]?)+/g) ?? []).filter((part) => part.trim() !== '')
+  if (parts.length > requirementsMax)
+    throw new OperatingError('BAD_REQUEST', `the selector has more than ${requirementsMax} requirements`)
+  return parts.map(fieldRequirement)
+}
+
+function fieldRequirement(part: string): FieldRequirement {
+  const at = part.search(/[!=]/)
+  const [, operator, rest = ''] = /^(==|=|!=)([^]*)$/.exec(at < 0 ? '' : part.slice(at)) ?? []
+  const said = rest.trim()
+  if (operator === undefined || !/^(?:[^\\,=]|\\[\\,=])*$/.test(said))
+    throw new OperatingError('BAD_REQUEST', `invalid field selector: ${quoteShort(part)}`)
+  const value = said.replaceAll(/\\([\\,=])/g, '$1')
+  return { field: part.slice(0, at).trim(), isWanted: operator !== '!=', value }
+}
+
+/** The fields that a selector asks for. */
+export function findSelectedFields(text: string): readonly string[] {
+  return fieldRequirements(text).map(({ field }) => field)
 }
 
 function fieldText(object: ApiObject, path: string): string {
@@ -120,7 +166,22 @@ function fieldText(object: ApiObject, path: string): string {
   return value === undefined || value === null ? '' : String(value)
 }
 
-/** `metadata.name=X` names one object: a watch or list of it need not look at the others. */
+/**
+ * `metadata.name=X` names one object: a watch or list of it need not look at the others. A selector that cannot be read
+ * names none.
+ */
 export function findSelectedName(text: string | undefined): string | undefined {
-  return /(?:^|,)\s*metadata\.name==?([^,]+)/.exec(text ?? '')?.[1]?.trim()
+  const isNaming = text !== undefined && text.includes('metadata.name')
+  const requirements = isNaming ? absentIfUnreadable(() => fieldRequirements(text)) : undefined
+  const named = requirements?.find(({ field, isWanted }) => isWanted && field === 'metadata.name')
+  return named?.value || undefined
+}
+
+function absentIfUnreadable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (hasCode(error, 'BAD_REQUEST')) return undefined
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import { fieldSelector, labelSelector, requirementsMax } from '../../../shared/model/selector.ts'
+import { fieldSelector, findSelectedName, labelSelector, requirementsMax } from '../../../shared/model/selector.ts'
 
 function labelled(labels: Record<string, string>): ApiObject {
   const metadata = { name: 'a', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '', labels }
@@ -8,7 +8,7 @@ function labelled(labels: Record<string, string>): ApiObject {
 }
 
 describe('a label selector', () => {
-  const object = labelled({ app: 'web', 'example.com/tier': 'front', empty: '' })
+  const object = labelled({ app: 'web', 'example.com/tier': 'front', empty: '', rank: '7' })
   const rows: readonly { text: string; selects: boolean }[] = [
     { text: '', selects: true },
     { text: '  ', selects: true },
@@ -36,6 +36,12 @@ describe('a label selector', () => {
     { text: 'app=web,example.com/tier in (front,back),!other', selects: true },
     { text: 'app=web,example.com/tier in (back)', selects: false },
     { text: 'in=web', selects: false },
+    { text: 'rank>6', selects: true },
+    { text: 'rank > 7', selects: false },
+    { text: 'rank<8,rank>-1', selects: true },
+    { text: 'rank<7', selects: false },
+    { text: 'app>1', selects: false },
+    { text: 'other<1', selects: false },
   ]
   it.each(rows)('$text: $selects', ({ text, selects }) => {
     expect(labelSelector(text)(object)).toBe(selects)
@@ -58,6 +64,15 @@ describe('a label selector', () => {
     '!!a',
     'a!b',
     'a=(b)',
+    'a/b/c=d',
+    'a>b',
+    'a>',
+    '>1',
+    'a=b?c',
+    '-a',
+    `a=${'b'.repeat(64)}`,
+    'a in (b?)',
+    '!a/b/c',
   ]
   it.each(refused)('%j is refused', (text) => {
     expect(() => labelSelector(text)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
@@ -77,11 +92,35 @@ describe('a field selector', () => {
     { text: 'metadata.name==b', selects: false },
     { text: 'metadata.name != b , spec.color!=blue', selects: true },
     { text: 'metadata.name=a,spec.color=blue', selects: false },
+    { text: 'spec.color=red\\, or so', selects: true },
+    { text: 'spec.color!=red\\, or so', selects: false },
+    { text: 'metadata.name=a,', selects: true },
   ])('$text: $selects', ({ text, selects }) => {
     expect(fieldSelector(text, selectable)(labelled({}))).toBe(selects)
   })
 
-  it.each(['metadata.name', 'metadata.name in (a)', 'spec.size=1', '=a', 'a b=c'])('%j is refused', (text) => {
+  it.each([
+    'metadata.name',
+    'metadata.name in (a)',
+    'spec.size=1',
+    '=a',
+    'a b=c',
+    'metadata.name=a=b',
+    'spec.color=a\\b',
+  ])('%j is refused', (text) => {
     expect(() => fieldSelector(text, selectable)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+  })
+})
+
+describe('the name that a field selector names', () => {
+  it.each([
+    ['metadata.name=a', 'a'],
+    ['spec.color=red,metadata.name==a', 'a'],
+    ['metadata.name!=a', undefined],
+    ['spec.color=red\\,metadata.name\\=a', undefined],
+    ['metadata.name', undefined],
+    ['', undefined],
+  ])('of %j is %j', (text, name) => {
+    expect(findSelectedName(text)).toBe(name)
   })
 })
