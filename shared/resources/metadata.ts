@@ -188,6 +188,9 @@ function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly Fie
       else if (owner[field].length > ownerLengthMax[field]) errors.push(tooLong(path, ownerLengthMax[field]))
     }
   }
+  for (const [i, { apiVersion }] of owners.entries())
+    if (apiVersion && !/^(?:[^/]+\/)?[^/]+$/.test(apiVersion))
+      errors.push(invalid(`metadata.ownerReferences[${i}].apiVersion`, apiVersion, 'version must not be empty'))
   const controllers = owners.filter((owner) => owner.controller === true)
   if (controllers.length > 1) {
     errors.push(

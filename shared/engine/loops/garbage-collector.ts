@@ -20,7 +20,7 @@ import { giveUpError } from '../state/give-up-error.ts'
  * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a
  *   key of its own. It
  * is deleted if none of its owners stays, and let go by one that is deleted with `orphan`, or by one that waits for it
- * while another stays.
+ * while another stays. An owner of a kind that nobody has defined may be anywhere: it stays until its removal is seen.
  * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is
  *   left.
  */
@@ -125,7 +125,7 @@ class GarbageCollector {
     const work = async (): Promise<void> => {
       for (const child of children) {
         if (signal.aborted) throw giveUpError()
-        await this.#actOnNewest(child, (object) => this.#settleAsChild(object)).catch((error: unknown) =>
+        await this.#actOnNewest(child, (object) => this.#settleAsChild(object, uid)).catch((error: unknown) =>
           failures.push(error),
         )
       }
@@ -154,7 +154,8 @@ class GarbageCollector {
     )
   }
 
-  async #settleAsChild(child: ApiObject): Promise<readonly ObjectKey[]> {
+  /** `seenUid`: of the owner whose removal, or deletion, has been seen. */
+  async #settleAsChild(child: ApiObject, seenUid?: string): Promise<readonly ObjectKey[]> {
     if (!isOwned(child)) return []
     const owners = await this.#ownersOf(child)
     const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
@@ -162,8 +163,17 @@ class GarbageCollector {
     const isKept = owners.length > waiting.length
     const released = isKept && !isDeleting(child) ? waiting : []
     if (isKept) await this.#releaseFrom(child, [...orphaning, ...released])
-    else if (!isDeleting(child)) await this.#remove(child, waiting.length > 0)
+    else if (!isDeleting(child) && !(await this.#hasUnknownOwner(child, seenUid)))
+      await this.#remove(child, waiting.length > 0)
     return released.map(keyOf)
+  }
+
+  async #hasUnknownOwner(child: ApiObject, seenUid: string | undefined): Promise<boolean> {
+    for (const { apiVersion, kind, uid } of child.metadata.ownerReferences ?? []) {
+      if (uid === seenUid) continue
+      if ((await this.#options.catalog.byKind(parseApiVersion(apiVersion).group, kind)) === undefined) return true
+    }
+    return false
   }
 
   /** Those that are there. */

@@ -52,6 +52,12 @@ describe('metadata', () => {
     expect(headers['warning']).toContain('duplicate UID(s) observed: u1')
   })
 
+  it.each(['a/b/c', 'a/', '/v1'])('has owners of a group and a version: not %j', async (apiVersion) => {
+    const body = { metadata: { name: 'a', ownerReferences: [{ ...owner, apiVersion }] } }
+    const { status, body: answer } = await harness.send(`POST ${configMaps}`, { body })
+    expect([status, answer.message]).toEqual([422, expect.stringContaining('ownerReferences[0].apiVersion')])
+  })
+
   it('with a field of an owner that nobody knows loses it', async () => {
     const body = { metadata: { name: 'a', ownerReferences: [{ ...owner, bogus: 1 }] } }
     const { headers, body: made } = await harness.send(`POST ${configMaps}`, { body })

@@ -120,6 +120,44 @@ describe('the removal of an owner of very many children', () => {
   })
 })
 
+describe('a child', () => {
+  const stranger = { apiVersion: 'example.org/v1', kind: 'Stranger', name: 'far', uid: 'uid-far' }
+  let env: TestEnv
+  beforeEach(async () => {
+    env = await createTestEnv()
+  })
+  afterEach(() => env.close())
+
+  async function add(name: string, ownerReferences: (typeof stranger)[]): Promise<void> {
+    await env.apply(ConfigMap, { metadata: { name } })
+    await env.patch(ConfigMap, name, { metadata: { ownerReferences } })
+    await env.settle()
+  }
+  const isThere = async (name: string): Promise<boolean> => (await env.get(ConfigMap, name)) !== undefined
+
+  it('of an owner whose kind nobody has defined stays, as on Kubernetes', async () => {
+    await add('child', [stranger])
+    await env.patch(ConfigMap, 'child', { metadata: { labels: { app: 'x' } } })
+    await env.settle()
+    expect(await isThere('child')).toBe(true)
+  })
+
+  it('of an owner of a known kind that is not there goes', async () => {
+    await add('child', [{ ...stranger, apiVersion: 'v1', kind: 'ConfigMap' }])
+    expect(await isThere('child')).toBe(false)
+  })
+
+  it('stays with a stranger when its other owner goes', async () => {
+    await env.apply(ConfigMap, { metadata: { name: 'near' } })
+    const uid = (await env.get(ConfigMap, 'near'))?.metadata.uid ?? ''
+    await add('child', [stranger, { apiVersion: 'v1', kind: 'ConfigMap', name: 'near', uid }])
+    await add('single', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'near', uid }])
+    await env.delete(ConfigMap, 'near')
+    await env.settle()
+    expect([await isThere('child'), await isThere('single')]).toEqual([true, false])
+  })
+})
+
 describe('an owner of many children that waits for them', () => {
   const many = 300
   const held = { finalizers: ['example.com/held'] }
