@@ -4,7 +4,7 @@ import { isObject } from '../model/json.ts'
 import { isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import { mergeKeyOf, orderPrefix } from '../resources/keyed-merge.ts'
+import { isMergedTexts, mergeKeyOf, orderPrefix, removalPrefix, withMetadataLists } from '../resources/keyed-merge.ts'
 
 /**
  * A strategic merge patch of a built-in kind as a merge patch by whose schema lists with keys merge item by item.
@@ -18,7 +18,8 @@ export function strategicAsMerge(kind: ServedKind, patch: JsonObject): JsonObjec
   if (!kind.builtIn && !isKubernetesGroup(kind.group))
     throw patchRefusal('kinds defined by a CustomResourceDefinition do not support it')
   const mergesList = kind.builtIn ? (field: string) => mergedLists.includes(field) : mayMergeList
-  const listField = mergesByKey(patch, { path: '', schema: kind.builtIn ? kind.schema : undefined }, mergesList)
+  const schema = kind.builtIn ? withMetadataLists(kind.schema) : undefined
+  const listField = mergesByKey(patch, { path: '', schema }, mergesList)
   if (listField !== undefined)
     throw patchRefusal(`it is supported only where it equals a JSON merge patch, and ${listField} is not such a field`)
   return patch
@@ -58,7 +59,7 @@ function mergesByKey(value: Json | undefined, { path, schema }: Part, mergesList
   for (const name in value) {
     const field = path === '' ? name : `${path}.${name}`
     const inner = schema?.properties?.[name]
-    const isKeyed = mergeKeyOf(inner) !== undefined && !mergedLists.includes(field)
+    const isKeyed = isMergedTexts(inner) || (mergeKeyOf(inner) !== undefined && field !== 'status.conditions')
     if (isOrder(name, schema)) continue
     if (name.startsWith('$') || (!isKeyed && value[name] !== null && mergesList(field, value[name]))) return field
     const parts = isKeyed && Array.isArray(value[name]) ? value[name].map(withoutDeletion) : [value[name]]
@@ -69,9 +70,12 @@ function mergesByKey(value: Json | undefined, { path, schema }: Part, mergesList
   return undefined
 }
 
-/** The order of a list that merges. */
+/** The order of a list that merges, or what goes of it. */
 function isOrder(name: string, schema: StructuralSchema | undefined): boolean {
-  return name.startsWith(orderPrefix) && mergeKeyOf(schema?.properties?.[name.slice(orderPrefix.length)]) !== undefined
+  const of = (prefix: string): StructuralSchema | undefined =>
+    name.startsWith(prefix) ? schema?.properties?.[name.slice(prefix.length)] : undefined
+  const ordered = of(orderPrefix)
+  return mergeKeyOf(ordered) !== undefined || isMergedTexts(ordered) || isMergedTexts(of(removalPrefix))
 }
 
 function withoutDeletion(item: Json): Json {

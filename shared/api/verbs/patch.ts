@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { apiVersionOf } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
+import { withMetadataLists } from '../../resources/keyed-merge.ts'
 import type { Patch } from '../../resources/resources.ts'
 import { authorOf, placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
@@ -75,7 +76,10 @@ const patchTypes = ['application/json-patch+json', 'application/merge-patch+json
 
 /** `listsOf`: the kind whose lists with keys merge item by item. */
 function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch {
-  return { patch: { type: 'merge', body, ...(listsOf?.builtIn === true && { keyedBy: listsOf.schema }) }, body }
+  return {
+    patch: { type: 'merge', body, ...(listsOf?.builtIn === true && { keyedBy: withMetadataLists(listsOf.schema) }) },
+    body,
+  }
 }
 
 export type ApplyPatch = Extract<Patch, { readonly type: 'apply' }>

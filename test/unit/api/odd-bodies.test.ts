@@ -73,6 +73,32 @@ describe('metadata', () => {
   })
 })
 
+describe('a strategic merge patch of metadata', () => {
+  const patch = (metadata: JsonObject) =>
+    harness.send(`PATCH ${configMaps}/a`, { type: 'application/strategic-merge-patch+json', body: { metadata } })
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' }
+
+  it('merges finalizers one by one, as kubectl apply and edit send them', async () => {
+    await harness.send(`POST ${configMaps}`, { body: { metadata: { name: 'a', finalizers: ['a.b/one'] } } })
+    const added = await patch({ finalizers: ['a.b/two'], '$setElementOrder/finalizers': ['a.b/two', 'a.b/one'] })
+    expect([added.status, added.body.metadata.finalizers]).toEqual([200, ['a.b/two', 'a.b/one']])
+    const removed = await patch({
+      '$deleteFromPrimitiveList/finalizers': ['a.b/two'],
+      '$setElementOrder/finalizers': ['a.b/one'],
+    })
+    expect([removed.status, removed.body.metadata.finalizers]).toEqual([200, ['a.b/one']])
+    expect((await patch({ finalizers: null })).body.metadata.finalizers).toBeUndefined()
+  })
+
+  it('merges owners by their uids', async () => {
+    await harness.send(`POST ${configMaps}`, { body: { metadata: { name: 'a', ownerReferences: [owner] } } })
+    const added = await patch({ ownerReferences: [{ ...owner, uid: 'u2' }] })
+    expect(added.body.metadata.ownerReferences).toEqual([owner, { ...owner, uid: 'u2' }])
+    const removed = await patch({ ownerReferences: [{ $patch: 'delete', uid: 'u1' }], uid: added.body.metadata.uid })
+    expect(removed.body.metadata.ownerReferences).toEqual([{ ...owner, uid: 'u2' }])
+  })
+})
+
 describe('a name that is made', () => {
   it('is no longer than a label, whatever it is made of', async () => {
     for (const generateName of ['x'.repeat(58), 'x'.repeat(100), 'x'.repeat(300)]) {

@@ -444,11 +444,9 @@ describe('a strategic merge patch', () => {
   const rows = [
     { body: { $patch: 'replace', data: {} }, field: '$patch' },
     { body: { data: { $retainKeys: ['x'] } }, field: 'data.$retainKeys' },
-    { body: { metadata: { finalizers: ['a'] } }, field: 'metadata.finalizers' },
-    {
-      body: { metadata: { '$setElementOrder/ownerReferences': [] } },
-      field: 'metadata.$setElementOrder/ownerReferences',
-    },
+    { body: { metadata: { managedFields: [{}] } }, field: 'metadata.managedFields' },
+    { body: { metadata: { '$setElementOrder/labels': [] } }, field: 'metadata.$setElementOrder/labels' },
+    { body: { metadata: { labels: { $patch: 'replace' } } }, field: 'metadata.labels.$patch' },
   ]
   it.each(rows)('is a 415 where it would differ from a merge patch: $field', async ({ body, field }) => {
     const maps = '/api/v1/namespaces/default/configmaps'

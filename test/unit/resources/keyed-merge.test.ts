@@ -47,7 +47,7 @@ it.each([{ a: { b: [1] }, c: null }, { a: { b: null } }, {}])('without such list
 })
 
 it.each([
-  [{ metadata: { finalizers: ['a'] } }, 'metadata.finalizers'],
+  [{ metadata: { managedFields: [{}] } }, 'metadata.managedFields'],
   [{ $retainKeys: ['a'] }, '$retainKeys'],
   [{ webhooks: [{ name: 'a', $patch: 'replace' }] }, 'webhooks.$patch'],
   [{ '$setElementOrder/rules': [] }, '$setElementOrder/rules'],
