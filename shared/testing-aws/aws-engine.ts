@@ -54,7 +54,9 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
   const options = { client: testClient(traffic.transport), table: 'setpoint', clock, random: createSeededRandom(1) }
   const checkpoint = (name: string) => createDynamodbCheckpoint({ ...options, name })
   const stream: TestStreamRecord[] = []
-  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), sqs: createTestSqs(clock) }
+  const sqs = createTestSqs(clock)
+  const isQuiet = (): boolean => traffic.isQuiet() && sqs.isQuiet()
+  const state: Durable = { stream, position: 0, grown: Promise.withResolvers(), sqs, isQuiet }
   dynalite.onRecord((record) => {
     stream.push(record)
     grow(state)
@@ -78,7 +80,7 @@ async function openAwsEngine(clock: Clock): Promise<TestEngine> {
       }
       return startAwsCore(given, others, state)
     },
-    isQuiet: () => traffic.isQuiet() && state.sqs.isQuiet(),
+    isQuiet,
   }
 }
 
@@ -89,6 +91,8 @@ interface Durable {
   position: number
   grown: PromiseWithResolvers<void>
   readonly sqs: TestSqs
+  /** No request is under way, and none has just been. */
+  isQuiet(): boolean
 }
 
 /** Wakes who waits for the stream to go on. */
@@ -176,10 +180,11 @@ async function startAwsCore(
   const engine = { ...services, ...queues, ...outside }
   const stop = new AbortController()
   const tick = createTick(engine)
-  await tick()
+  const ticked = tick()
+  await Promise.race([ticked, untilQuiet(state.isQuiet)])
   const running = [
     serveStream(engine, state, stop.signal),
-    serveTicks(tick, { ...engine, everyMs: Math.max(60_000, options.tickMs ?? 0) }, stop.signal),
+    serveTicks({ ...engine, tick, ticked, everyMs: Math.max(60_000, options.tickMs ?? 0) }, stop.signal),
     ...mappings(engine).map((mapping) => mapQueue(mapping, stop.signal)),
   ]
   return {
@@ -285,13 +290,26 @@ async function serveStream(engine: QueueServices, state: Durable, signal: AbortS
 }
 
 /**
+ * Resolves when a tick has nothing more to do but to wait: where a restart finds much to sweep, it does so until the
+ * queues have room, by a clock that nobody moves while a process starts.
+ */
+async function untilQuiet(isQuiet: () => boolean): Promise<void> {
+  for (let quietTurns = 0; quietTurns < 10; quietTurns = isQuiet() ? quietTurns + 1 : 0)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+}
+
+/**
  * A minute apart, or more for tests of days: the next one makes up for what was missed, as for a tick that never came.
  */
-async function serveTicks(tick: Tick, { clock, logger, everyMs }: Ticking, signal: AbortSignal): Promise<void> {
-  for (await clock.sleep(everyMs, signal); !signal.aborted; await clock.sleep(everyMs, signal))
-    await tick().catch((error: unknown) => logger.error('tick failed', { error: String(error) }))
+async function serveTicks({ clock, logger, tick, ticked, everyMs }: Ticking, signal: AbortSignal): Promise<void> {
+  const tell = (error: unknown): void => logger.error('tick failed', { error: String(error) })
+  await ticked.catch(tell)
+  for (await clock.sleep(everyMs, signal); !signal.aborted; await clock.sleep(everyMs, signal)) await tick().catch(tell)
 }
 
 interface Ticking extends QueueServices {
+  readonly tick: Tick
+  /** The first one, which has begun. */
+  readonly ticked: Promise<void>
   readonly everyMs: number
 }

@@ -200,6 +200,23 @@ it('a crash between the write of a wait and its beginning costs no attempt, and 
   expect(runs.map(({ attempt }) => attempt)).toEqual([0, 1])
 })
 
+it(
+  'a crash in a sweep is made up for: the process starts, though more is due than the queue has room for, and all run',
+  longOnly,
+  async () => {
+    await start(() => {}, { resync: '10m', concurrency: 1, timeout: '30s' })
+    for (let i = 0; i < 40; i++) await create(`w${i}`)
+    await env.advance('1m')
+    runs.length = 0
+    env.faults.once('store.get', { kind: 'crash' }, ([key]) => (key as ObjectKey).name === 'w7')
+    await env.advance('11m')
+    // What the process had in hand comes again when its visibility timeout ends.
+    expect(new Set(runs.map(({ name }) => name)).size).toBeGreaterThanOrEqual(39)
+    await env.advance('5m')
+    expect(new Set(runs.map(({ name }) => name)).size).toBe(40)
+  },
+)
+
 it('D12 a message that no turn can end is given up after ten receipts, and delays no other: the object says so, and runs again later', async () => {
   await start(() => {}, { resync: false })
   // The first look is the API's, as it creates the object.

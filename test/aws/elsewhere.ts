@@ -15,6 +15,12 @@ const reasons: Readonly<Record<string, string>> = {
   'of a child that comes while the wait is written': unasked(),
   'between the write of the wait and its beginning keeps the time, and the repeated run':
     'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue',
+  'repeats the turn of the wheel that was not over':
+    'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue',
+  'runs nothing that is not due':
+    'a sweep is paced there, so that what is due at one time runs over some: test/unit/runtime/aws, resync',
+  'with a controller that was not there before looks at the objects there are':
+    'the look at all objects and the timer of an object that nobody has run are two messages there, and two runs',
   'J30 the next object of the name runs, though the process ends while a last run goes on': overrun(),
   'A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them': overrun(),
   'D32 A25 can write nothing any more, so that the one that took over has its effects alone': overrun(),
