@@ -88,8 +88,8 @@ func mustChangeInTime(h *history, line string) {
 }
 
 // corrected is for clocks that are set while a machine runs: the times in a lease are by the clock of the day, and
-// client-go counts by another one. Clocks of virtual machines were seen to go back by a tenth of a second.
-const corrected = 500 * time.Millisecond
+// client-go counts by another one. On a virtual machine under load, a lease of six seconds was half a second short.
+const corrected = time.Second
 
 // loaded is for timers that are late on a machine with much else to do.
 const loaded = time.Second
