@@ -105,9 +105,9 @@ describe.skipIf(newest === undefined)(
     })
 
     it('for a dry run of what is there', async () => {
-      const dryRun = 'create cm rehearsed --from-literal=a=1 -n default --dry-run=server -o yaml'
-      await kubectl.ok('apply --server-side -f -', { input: await kubectl.ok(dryRun) })
-      expect(await kubectl.fails(dryRun)).toContain('configmaps "rehearsed" already exists')
+      const dryRun = 'create cm rehearsed --from-literal=a=1 -n default -o yaml --dry-run='
+      await kubectl.ok('apply --server-side -f -', { input: await kubectl.ok(`${dryRun}client`) })
+      expect(await kubectl.fails(`${dryRun}server`)).toContain('configmaps "rehearsed" already exists')
     })
 
     it('for a subresource that objects have not: which, and of what', async () => {
