@@ -179,7 +179,8 @@ it.each(pairs)('%s is a name like %s', async (odd, plain) => {
   const [seen, expected] = [await answers(odd), await answers(plain)]
   expect(renamed(seen, odd, odd)).toEqual(renamed(expected, plain, odd))
   const statuses = seen.flatMap((told) => (Array.isArray(told) ? [told[1] as number] : []))
-  expect(statuses.filter((status) => status < 300).length).toBeGreaterThan(30)
+  // A label begins with a letter or a digit, in selectors as well.
+  expect(statuses.filter((status) => status < 300).length).toBeGreaterThan(odd.startsWith('_') ? 20 : 30)
 })
 
 it('__proto__ is no name: it is refused wherever it would be stored, and nothing else comes of it', async () => {
