@@ -138,8 +138,20 @@ function words(length: number): string {
   return text.slice(0, length)
 }
 
+/** Where other work takes the processors, the next step comes late: time in which this thread is late counts little. */
+async function untilStill(count: () => number): Promise<void> {
+  let before = count()
+  for (let stillMs = 0; stillMs < settleMs;) {
+    const startMs = performance.now()
+    await sleep(settleMs / 10)
+    const isLate = performance.now() - startMs > settleMs / 5
+    stillMs = count() === before ? stillMs + (isLate ? 0 : settleMs / 10) : 0
+    before = count()
+  }
+}
+
 /** Longer than the stream and the queue take here for the next step. */
-const settleMs = 500
+const settleMs = 1_000
 /** What an object of ours has besides its filling. */
 const plainBytes = 590
 
@@ -170,7 +182,7 @@ async function start(controllers: readonly Controller[], tickAheadMs: () => numb
   return {
     plane,
     take: async () => {
-      for (let before = -1; before !== requests; await sleep(settleMs)) before = requests
+      await untilStill(() => requests)
       const { readUnits, writeUnits, indexUnits } = dynamodb.take()
       const written = plane.lines.slice(lines)
       lines = plane.lines.length
