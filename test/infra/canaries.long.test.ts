@@ -97,7 +97,8 @@ it('code of the next release that fails is rolled back for the objects that ran 
     stage.route(name, await stage.startVersion(name, { directory }))
   }
   const change = { spec: { version: 'cracked' } }
-  expect(await stage.request('PATCH', `${canaries}/lamp`, change)).toMatchObject({ status: 200 })
+  // On a loaded machine the function of the API may not answer in time; the same change once more does no harm.
+  await until(async () => (await stage.request('PATCH', `${canaries}/lamp`, change)).status === 200)
   const met = new Set<string>()
   await until(async () => {
     for (const [name, state] of await readLamps()) if (state.endsWith('by cracked')) met.add(name)
