@@ -1,7 +1,7 @@
 import type { ApiObject } from './object.ts'
 import { hasCode, OperatingError } from './errors.ts'
 import { isObject, type Json } from './json.ts'
-import { isQualifiedName } from './qualified-name.ts'
+import { isLabelValue, isQualifiedName } from './qualified-name.ts'
 
 /** Whether an object belongs to a selection. Undefined selectors select everything. */
 export type Selector = (object: ApiObject) => boolean
@@ -75,7 +75,7 @@ function wholeNumber(text: string): bigint | undefined {
 }
 
 function requireValue(value: string, text: string): string {
-  if (value.length <= 63 && /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(value)) return value
+  if (isLabelValue(value)) return value
   throw unreadable(text)
 }
 

@@ -1,3 +1,4 @@
+import { finalizerSet, objectMetaSchema } from '../model/apply/typed/object-meta.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -8,28 +9,14 @@ export const orderPrefix = '$setElementOrder/'
 /** In front of the name of a list of texts: those that go. */
 export const removalPrefix = '$deleteFromPrimitiveList/'
 
-const finalizers: StructuralSchema = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } }
-const metadata: StructuralSchema = {
-  type: 'object',
-  properties: {
-    finalizers,
-    ownerReferences: {
-      type: 'array',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['uid'],
-      items: { type: 'object' },
-    },
-  },
-}
-
 /** A schema with the lists of metadata that merge, which are those of every kind. */
 export function withMetadataLists(schema: StructuralSchema): StructuralSchema {
-  return { ...schema, properties: { ...schema.properties, metadata } }
+  return { ...schema, properties: { ...schema.properties, metadata: objectMetaSchema } }
 }
 
 /** Of all lists of texts, only finalizers merge. */
 export function isMergedTexts(schema: StructuralSchema | undefined): boolean {
-  return schema === finalizers
+  return schema === finalizerSet
 }
 
 /** The field that tells the items of a list apart; undefined for a list that is replaced whole. */

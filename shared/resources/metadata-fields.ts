@@ -1,4 +1,6 @@
+import { objectMetaSchema, ownerReference } from '../model/apply/typed/object-meta.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 
 /** What is left of the metadata that a writer says, and what there is to say about the rest. */
 interface Sifted {
@@ -10,7 +12,10 @@ interface Sifted {
   readonly repeated: readonly string[]
 }
 
-/** Takes what nobody knows out of metadata, and each owner that is there already. It passes over ill-typed parts. */
+/**
+ * Metadata without the unknown fields of owners, and with each owner once. An unknown field of its own is told and
+ * stays. A part of another type stays as it is.
+ */
 export function siftMetadata(metadata: JsonObject): Sifted {
   const unknown: string[] = []
   for (const name in metadata) if (!metadataFields.has(name)) unknown.push(`metadata.${name}`)
@@ -48,31 +53,9 @@ function uidOf(owner: Json): string {
   return isObject(owner) ? String(owner['uid']) : ''
 }
 
-/** `metav1.ObjectMeta`. */
-const metadataFields: ReadonlySet<string> = new Set([
-  'name',
-  'generateName',
-  'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-])
+const metadataFields = namesIn(objectMetaSchema)
+const ownerFields = namesIn(ownerReference)
 
-/** `metav1.OwnerReference`. */
-const ownerFields: ReadonlySet<string> = new Set([
-  'apiVersion',
-  'kind',
-  'name',
-  'uid',
-  'controller',
-  'blockOwnerDeletion',
-])
+function namesIn({ properties = {} }: StructuralSchema): ReadonlySet<string> {
+  return new Set(Object.keys(properties))
+}

@@ -1,13 +1,18 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
-import { isQualifiedName, nameLengthMax, prefixLengthMax, qualifiedName } from '../model/qualified-name.ts'
+import {
+  isLabelValue,
+  isQualifiedName,
+  nameLengthMax,
+  prefixLengthMax,
+  qualifiedName,
+} from '../model/qualified-name.ts'
 import { duplicate, forbidden, invalid, fieldRequired, tooLong, type FieldError } from '../model/schema/field-error.ts'
 
 /** Rules for `metadata`: what a writer may say, and what is carried over whatever the writer says. */
 
 const dns1123Subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')"
 
@@ -155,7 +160,7 @@ function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly Fi
     if (errors.length < errorsMax) errors.push(...checkKey('metadata.annotations', key.toLowerCase(), key))
   for (const value of Object.values(labels)) {
     if (errors.length >= errorsMax) break
-    if (value.length > 63 || !labelValue.test(value)) errors.push(invalid('metadata.labels', value, labelRule))
+    if (!isLabelValue(value)) errors.push(invalid('metadata.labels', value, labelRule))
   }
   return errors
 }

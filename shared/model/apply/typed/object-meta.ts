@@ -7,8 +7,8 @@ const number: StructuralSchema = { type: 'integer' }
 const time: StructuralSchema = { type: 'string', format: 'date-time' }
 const texts: StructuralSchema = { type: 'object', additionalProperties: text }
 
-/** An owner is claimed as a whole, by uid: two managers never share one reference. */
-const ownerReference: StructuralSchema = {
+/** `metav1.OwnerReference`. An owner is claimed as a whole, by uid: two managers never share one reference. */
+export const ownerReference: StructuralSchema = {
   type: 'object',
   'x-kubernetes-map-type': 'atomic',
   properties: {
@@ -21,8 +21,11 @@ const ownerReference: StructuralSchema = {
   },
 }
 
+/** A set of texts, which merges text by text. */
+export const finalizerSet: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'set' }
+
 /** `metav1.ObjectMeta`: what every object's metadata merges by, whatever its kind's schema says about it. */
-const objectMeta: StructuralSchema = {
+export const objectMetaSchema: StructuralSchema = {
   type: 'object',
   properties: {
     name: text,
@@ -43,13 +46,13 @@ const objectMeta: StructuralSchema = {
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['uid'],
     },
-    finalizers: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
+    finalizers: finalizerSet,
     managedFields: { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'atomic' },
   },
 }
 
 /** The fields of every object, at the root of a schema and of an embedded resource. */
-export const objectProperties = { apiVersion: text, kind: text, metadata: objectMeta } as const
+export const objectProperties = { apiVersion: text, kind: text, metadata: objectMetaSchema } as const
 
 /** Fields that nobody can manage, because the name is what is managed or because only the server writes them. */
 export const unmanagedFields = setOfPaths(
