@@ -13,10 +13,8 @@ const reasons: Readonly<Record<string, string>> = {
   'A27 a long run delays no other key': twoAtOnce(),
   'of a child that comes while the run goes on runs': unasked(),
   'of a child that comes while the wait is written': unasked(),
-  'between the write of the wait and its beginning keeps the time, and the repeated run':
-    'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue',
-  'repeats the turn of the wheel that was not over':
-    'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue',
+  'between the write of the wait and its beginning keeps the time, and the repeated run': inHand(),
+  'repeats the turn of the wheel that was not over': inHand(),
   'runs nothing that is not due':
     'a sweep is paced there, so that what is due at one time runs over some: test/unit/runtime/aws, resync',
   'with a controller that was not there before looks at the objects there are':
@@ -73,6 +71,10 @@ function twoAtOnce(): string {
 
 function lanes(): string {
   return 'a FIFO queue has one lane: sweeps and fan-out are paced instead, so that there is no queue to jump: test/aws, D26'
+}
+
+function inHand(): string {
+  return 'what a process had in hand comes again after its visibility timeout there: test/aws, acceptance-queue'
 }
 
 function overrun(): string {

@@ -138,14 +138,14 @@ function words(length: number): string {
   return text.slice(0, length)
 }
 
-/** Where other work takes the processors, the next step comes late: time in which this thread is late counts little. */
+/** Where other work takes the processors, the next step comes late. So a wait that itself ended late counts little. */
 async function untilStill(count: () => number): Promise<void> {
   let before = count()
   for (let stillMs = 0; stillMs < settleMs;) {
     const startMs = performance.now()
     await sleep(settleMs / 10)
     const isLate = performance.now() - startMs > settleMs / 5
-    stillMs = count() === before ? stillMs + (isLate ? 0 : settleMs / 10) : 0
+    stillMs = count() === before ? stillMs + settleMs / (isLate ? 100 : 10) : 0
     before = count()
   }
 }
