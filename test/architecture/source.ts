@@ -45,7 +45,7 @@ export function sourceFile(path: string, text: string): SourceFile {
   return { path, text, program: program as unknown as SyntaxNode, comments }
 }
 
-/** The node and everything below it, in order of the text. Whoever asks again is given the same list. */
+/** The node and everything below it, in order of the text. A second call gives the same list. */
 export function nodesOf(node: SyntaxNode): readonly SyntaxNode[] {
   const known = listed.get(node)
   if (known !== undefined) return known

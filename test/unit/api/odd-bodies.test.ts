@@ -20,7 +20,7 @@ describe('metadata', () => {
   const mistyped = { lables: { app: 'x' } }
   const unknown = 'unknown field "metadata.lables"'
 
-  it('that nobody knows is warned of, and refused under Strict, by every verb', async () => {
+  it('with an unknown field gives a warning, and is refused under Strict, by every verb', async () => {
     const created = await harness.send(`POST ${widgets}`, { body: widget('w1', undefined, mistyped) })
     expect([created.status, created.headers['warning']]).toEqual([201, `299 - "unknown field \\"metadata.lables\\""`])
     const requests = [
@@ -58,7 +58,7 @@ describe('metadata', () => {
     expect([status, answer.message]).toEqual([422, expect.stringContaining('ownerReferences[0].apiVersion')])
   })
 
-  it('with a field of an owner that nobody knows loses it', async () => {
+  it('loses an unknown field of an owner', async () => {
     const body = { metadata: { name: 'a', ownerReferences: [{ ...owner, bogus: 1 }] } }
     const { headers, body: made } = await harness.send(`POST ${configMaps}`, { body })
     expect(made.metadata.ownerReferences).toEqual([owner])

@@ -54,7 +54,7 @@ function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
       try {
         return Number(database.writeNow(() => insert.run(group, kind)).lastInsertRowid)
       } finally {
-        // Of a write that failed nobody knows whether it is there.
+        // After a write that failed, the row may be there or not: the table is asked again.
         known.get(group)?.delete(kind)
       }
     },
