@@ -42,6 +42,8 @@ export interface ServedKind {
   readonly hooks?: AdmissionHooks
   /** Its objects are those of another kind, shown under other names; see twin.ts. */
   readonly twin?: Twin
+  /** The group of the twin that it is asked by; absent if it is asked by its own. */
+  readonly askedAs?: string
 }
 
 export interface Twin {

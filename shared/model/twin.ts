@@ -17,7 +17,7 @@ export function twinOf(of: ServedKind, group: string, renames: Readonly<Record<s
     group,
     schema: { ...schema, properties: rename(properties, both) },
     selectableFields: of.selectableFields.map((path) => renamePath(path, both)),
-    twin: { of, renames: both },
+    twin: { of: { ...of, askedAs: group }, renames: both },
   }
 }
 

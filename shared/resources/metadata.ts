@@ -155,9 +155,9 @@ function checkAnnotationBytes({ annotations = {} }: ObjectMeta): readonly FieldE
 
 function checkLabels({ labels = {}, annotations = {} }: ObjectMeta): readonly FieldError[] {
   const errors: FieldError[] = []
-  for (const key in labels) if (errors.length < errorsMax) errors.push(...checkKey('metadata.labels', key))
+  for (const key in labels) if (errors.length < errorsMax) errors.push(...checkQualifiedName('metadata.labels', key))
   for (const key in annotations)
-    if (errors.length < errorsMax) errors.push(...checkKey('metadata.annotations', key.toLowerCase(), key))
+    if (errors.length < errorsMax) errors.push(...checkQualifiedName('metadata.annotations', key.toLowerCase(), key))
   for (const value of Object.values(labels)) {
     if (errors.length >= errorsMax) break
     if (!isLabelValue(value)) errors.push(invalid('metadata.labels', value, labelRule))
@@ -169,7 +169,7 @@ const labelRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, 63 characters at most"
 
 /** `said`: as the writer says it. Of annotations alone, letters of a prefix may be large. */
-function checkKey(field: string, key: string, said = key): readonly FieldError[] {
+export function checkQualifiedName(field: string, key: string, said = key): readonly FieldError[] {
   if (isQualifiedName(key)) return []
   const name = key.split('/').at(-1) ?? ''
   return [

@@ -36,7 +36,7 @@ export function completeState(
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
     ...misfits,
     // The kind's own check reads fields as the schema has them, and is not for what has others.
-    ...(misfits.length === 0 ? (strategy.check?.(object, live) ?? []) : []),
+    ...(misfits.length === 0 ? (strategy.check?.(object, live, kind) ?? []) : []),
   ])
   return object
 }

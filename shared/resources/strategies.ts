@@ -13,6 +13,7 @@ import type { EngineState } from '../model/engine-state.ts'
 import { microTimeOf, parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import { checkConfigKeys } from './config-keys.ts'
+import { checkEvent } from './event-checks.ts'
 import type { NameRule } from './metadata.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkWebhooks } from './webhook-kinds.ts'
@@ -35,7 +36,7 @@ interface Strategy {
   keep?(next: ApiObject, live: ApiObject): ApiObject
   /** Completes the next state. */
   prepare?(next: ApiObject, around: Surroundings): ApiObject
-  check?(next: ApiObject, live: ApiObject | undefined): readonly FieldError[]
+  check?(next: ApiObject, live: ApiObject | undefined, kind: ServedKind): readonly FieldError[]
   /** Why the object may not be deleted. */
   refuseDeletion?(object: ApiObject): string | undefined
   /** On creation: a finalizer that one of the engine's own controllers removes. */
@@ -89,6 +90,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   '/Event': {
     intake: (event) => withMicroTimes(withMicroTimes(event, 'series', ['lastObservedTime']), '', ['eventTime']),
+    check: checkEvent,
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
   'coordination.k8s.io/Lease': { intake: (lease) => withMicroTimes(lease, 'spec', ['acquireTime', 'renewTime']) },

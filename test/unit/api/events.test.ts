@@ -68,31 +68,74 @@ describe('an event of events.k8s.io', () => {
     expect(Object.keys(body)).not.toContain('message')
   })
 
+  const series = { count: 2, lastObservedTime: '2026-11-22T10:21:30.000001Z' }
+  const apply = { apiVersion: 'events.k8s.io/v1', kind: 'Event', note: 'is red now', series }
   const patches = [
-    {
-      type: 'application/strategic-merge-patch+json',
-      body: { note: 'new', series: { count: 2, lastObservedTime: '2026-11-22T10:21:30.000001Z' } },
-    },
-    { type: 'application/merge-patch+json', body: { note: 'new' } },
-    { type: 'application/json-patch+json', body: [{ op: 'replace', path: '/note', value: 'new' }] },
+    { type: 'application/strategic-merge-patch+json', body: { note: 'is red now', series } },
+    { type: 'application/merge-patch+json', body: { note: 'is red now', series } },
+    { type: 'application/json-patch+json', body: [{ op: 'add', path: '/series', value: series }] },
     {
       type: 'application/json-patch+json',
       body: [
         { op: 'test', path: '/regarding/name', value: 'w' },
         { op: 'copy', from: '/reportingInstance', path: '/note' },
-        { op: 'add', path: '/note', value: 'new' },
+        { op: 'add', path: '/note', value: 'is red now' },
+        { op: 'add', path: '/series', value: series },
       ],
     },
-    { type: 'application/apply-patch+yaml', body: { apiVersion: 'events.k8s.io/v1', kind: 'Event', note: 'new' } },
+    { type: 'application/apply-patch+yaml', body: apply },
   ]
   it.each(patches)('is patched in its own words: $type', async ({ type, body }) => {
     await harness.send(`POST ${renewed}`, { body: inNewWords })
     const query = type.includes('apply') ? '?fieldManager=me&force=true' : ''
+    const patched = { series, note: 'is red now' }
     expect(await harness.send(`PATCH ${renewed}/w.1${query}`, { type, body })).toMatchObject({
       status: 200,
-      body: { note: 'new' },
+      body: patched,
     })
-    expect((await harness.send(`GET ${old}/w.1`)).body).toMatchObject({ message: 'new' })
+    expect((await harness.send(`GET ${old}/w.1`)).body).toMatchObject({ series, message: 'is red now' })
+  })
+
+  const refused: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+    ['no time', { eventTime: null }, ['eventTime']],
+    ['no reporter', { reportingController: '' }, ['reportingController', 'reportingController']],
+    ['a reporter of no qualified name', { reportingController: 'a b' }, ['reportingController']],
+    ['no instance', { reportingInstance: '' }, ['reportingInstance']],
+    ['a long instance', { reportingInstance: 'x'.repeat(129) }, ['reportingInstance']],
+    ['no action and no reason', { action: '', reason: null }, ['action', 'reason']],
+    ['a long reason, in bytes', { reason: 'ä'.repeat(65) }, ['reason']],
+    ['a long note', { note: 'x'.repeat(1_025) }, ['message']],
+    ['an unknown type', { type: 'Fatal' }, ['type']],
+    ['a subject without namespace, in default', { regarding: { kind: 'Widget' } }, []],
+    ['a series of one', { series: { count: 1 } }, ['series.count', 'series.lastObservedTime']],
+    [
+      'old fields',
+      { deprecatedCount: 1, deprecatedSource: { component: 'x' }, deprecatedLastTimestamp: '2026-11-22T10:20:31Z' },
+      ['lastTimestamp', 'count', 'source'],
+    ],
+  ]
+  it.each(refused)('with %s is judged as on Kubernetes', async (_, change, fields) => {
+    const { status, body } = await harness.send(`POST ${renewed}`, { body: { ...inNewWords, ...change } })
+    expect(status).toBe(fields.length === 0 ? 201 : 422)
+    expect((body.details?.causes ?? []).map(({ field }: { field: string }) => field)).toEqual(fields)
+  })
+
+  it('keeps what it says, but for its series and its metadata', async () => {
+    const { body: made } = await harness.send(`POST ${renewed}`, { body: inNewWords })
+    const later = { ...made, series: { ...series, count: 3 }, metadata: { ...made.metadata, labels: { a: 'b' } } }
+    const put = await harness.send(`PUT ${renewed}/w.1`, { body: later })
+    expect(put).toMatchObject({ status: 200, body: { series: { count: 3 } } })
+    const other = { ...put.body, note: 'is blue', reportingController: 'example.com/other', series: { count: 1 } }
+    const { status, body } = await harness.send(`PUT ${renewed}/w.1`, { body: other })
+    expect(status).toBe(422)
+    expect(body.details.causes.map(({ field }: { field: string }) => field)).toEqual([
+      'series.count',
+      'series.lastObservedTime',
+      'message',
+      'reportingController',
+    ])
+    const patch = { type: 'application/merge-patch+json', body: { message: 'is blue' } }
+    expect(await harness.send(`PATCH ${old}/w.1`, patch)).toMatchObject({ status: 200 })
   })
 
   it('keeps its owners of fields through both groups', async () => {
@@ -123,7 +166,11 @@ describe('an event of events.k8s.io', () => {
   it('is selected by its own fields, and by those of the core group there', async () => {
     await harness.send(`POST ${renewed}`, { body: inNewWords })
     await harness.send(`POST ${renewed}`, {
-      body: { ...inNewWords, metadata: { name: 'w.3' }, regarding: { kind: 'Widget', name: 'other' } },
+      body: {
+        ...inNewWords,
+        metadata: { name: 'w.3' },
+        regarding: { kind: 'Widget', namespace: 'default', name: 'other' },
+      },
     })
     const names = async (path: string): Promise<readonly string[]> =>
       (await harness.send(`GET ${path}`)).body.items.map((item: { metadata: { name: string } }) => item.metadata.name)
@@ -164,6 +211,17 @@ describe('an event of events.k8s.io', () => {
     expect(one.rows[0].cells.slice(1, 6)).toEqual(['Normal', 'Painted', 'widget/w', expect.anything(), 'is red now'])
     expect(other.rows[0].cells).toEqual(one.rows[0].cells)
     expect(other.columnDefinitions).toEqual(one.columnDefinitions)
+  })
+
+  const placed: readonly (readonly [string, JsonObject, number])[] = [
+    ['of an object in another namespace', { involvedObject: { kind: 'Widget', namespace: 'other' } }, 422],
+    ['of an object without namespace, in default', { involvedObject: { kind: 'Widget' } }, 201],
+    ['with a time and no reporter', { eventTime: '2026-11-22T10:20:30.123456Z' }, 422],
+    ['without time, reason and type', { message: 'x'.repeat(2_000) }, 201],
+  ]
+  it.each(placed)('in the core group, %s, is judged as on Kubernetes', async (_, body, status) => {
+    const given = { metadata: { name: 'w.4' }, involvedObject: { kind: 'Widget', namespace: 'default' }, ...body }
+    expect(await harness.send(`POST ${old}`, { body: given })).toMatchObject({ status })
   })
 
   it('is deleted in either group', async () => {

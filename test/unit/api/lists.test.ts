@@ -437,11 +437,17 @@ describe('the table of a built-in kind', () => {
     },
     {
       because: 'it is of the newer form',
-      event: { eventTime: 120_000, reportingComponent: 'setpoint', reportingInstance: 'one' },
+      event: {
+        eventTime: 120_000,
+        reportingComponent: 'setpoint',
+        reportingInstance: 'one',
+        action: 'Look',
+        reason: 'Seen',
+      },
       shows: {
         'Last Seen': '2m',
         Type: '',
-        Reason: '',
+        Reason: 'Seen',
         Object: 'widget/a',
         'Source (wide)': 'setpoint, one',
         Message: '',

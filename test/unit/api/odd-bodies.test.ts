@@ -163,9 +163,14 @@ describe('times of microseconds', () => {
       body: { metadata: { name: 'a' }, spec: { renewTime: sent, acquireTime: sent } },
     })
     expect(lease.body.spec).toEqual({ renewTime: told, acquireTime: told })
-    for (const group of ['/api/v1', '/apis/events.k8s.io/v1']) {
+    const reporter = { reportingInstance: 'a', action: 'a', reason: 'a', type: 'Normal' }
+    for (const [group, reportedBy] of [
+      ['/api/v1', 'reportingComponent'],
+      ['/apis/events.k8s.io/v1', 'reportingController'],
+    ] as const) {
+      const times = { eventTime: sent, series: { count: 2, lastObservedTime: sent } }
       const { body } = await harness.send(`POST ${group}/namespaces/default/events?dryRun=All`, {
-        body: { metadata: { name: 'a' }, eventTime: sent, series: { count: 2, lastObservedTime: sent } },
+        body: { metadata: { name: 'a' }, ...reporter, [reportedBy]: 'a', ...times },
       })
       expect([body.eventTime, body.series.lastObservedTime]).toEqual([told, told])
     }
