@@ -67,7 +67,7 @@ def main():
             "reason": "Told",
             "type": "Normal",
             "note": "from Python",
-            "regarding": {"kind": "Namespace", "name": NAMESPACE},
+            "regarding": {"kind": "Lease", "namespace": NAMESPACE, "name": lease.metadata.name},
         },
     )
     notes = [event.message for event in core.list_namespaced_event(NAMESPACE).items]

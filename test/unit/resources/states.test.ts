@@ -27,7 +27,9 @@ const [namespaceKind, secretKind, configMapKind] = [kindOf('Namespace'), kindOf(
 
 /** The fields that are wrong. */
 function errorsOf(next: ApiObject, live?: ApiObject): readonly string[] {
-  return (strategyOf(next).check?.(next, live) ?? []).map(({ field, reason }) => `${field} ${reason.slice(10)}`)
+  return (strategyOf(next).check?.(next, live, kindOf(next.kind)) ?? []).map(
+    ({ field, reason }) => `${field} ${reason.slice(10)}`,
+  )
 }
 
 describe('a namespace', () => {
