@@ -69,7 +69,7 @@ describe('an event of events.k8s.io', () => {
   })
 
   const series = { count: 2, lastObservedTime: '2026-11-22T10:21:30.000001Z' }
-  const apply = { apiVersion: 'events.k8s.io/v1', kind: 'Event', note: 'is red now', series }
+  const applied = { apiVersion: 'events.k8s.io/v1', kind: 'Event', note: 'is red now', series }
   const patches = [
     { type: 'application/strategic-merge-patch+json', body: { note: 'is red now', series } },
     { type: 'application/merge-patch+json', body: { note: 'is red now', series } },
@@ -83,7 +83,7 @@ describe('an event of events.k8s.io', () => {
         { op: 'add', path: '/series', value: series },
       ],
     },
-    { type: 'application/apply-patch+yaml', body: apply },
+    { type: 'application/apply-patch+yaml', body: applied },
   ]
   it.each(patches)('is patched in its own words: $type', async ({ type, body }) => {
     await harness.send(`POST ${renewed}`, { body: inNewWords })
