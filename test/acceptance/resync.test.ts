@@ -60,7 +60,15 @@ describe('the resync', () => {
     const perTenMinutes = [0, 1, 2, 3, 4, 5].map(
       (i) => runs.filter(({ atMs }) => Math.floor((atMs - (runs[0]?.atMs ?? 0)) / 600_000) === i).length,
     )
-    expect(runs).toHaveLength(1_200)
+    // A turn of the wheel hands out what is due in it, so that an object may come a minute early.
+    const firstMs = new Map<string, number>()
+    const early = runs.filter(({ name, atMs }) => {
+      const before = firstMs.get(name)
+      firstMs.set(name, atMs)
+      return before !== undefined && atMs - before < hourMs - 60_000
+    })
+    expect([firstMs.size, early]).toEqual([1_200, []])
+    expect(runs.length).toBeLessThan(1_220)
     for (const count of perTenMinutes) expect(Math.abs(count - 200)).toBeLessThan(60)
   })
 

@@ -41,7 +41,7 @@ async function occupy(): Promise<void> {
 }
 
 describe('level, not edge', () => {
-  it('A3 the object is read when its run begins, not when it was woken', async () => {
+  it('A3 an object that was woken three times is read when its run begins', async () => {
     await start(({ metadata: { name } }, ctx) => (name.startsWith('busy') ? ctx.sleep('10s') : undefined), two)
     await occupy()
     await create()

@@ -15,6 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   'of a child that comes while the wait is written': unasked(),
   'between the write of the wait and its beginning keeps the time, and the repeated run': inHand(),
   'repeats the turn of the wheel that was not over': inHand(),
+  'is caught up with after a downtime': inHand(),
   'runs nothing that is not due':
     'a sweep is paced there, so that what is due at one time runs over some: test/unit/runtime/aws, resync',
   'with a controller that was not there before looks at the objects there are':
