@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { startVitest, type TestUserConfig } from 'vitest/node'
 import { applies, elsewhere } from '../aws/elsewhere.ts'
 import { optionsOf } from '../support/command-line.ts'
-import { testRunOf, type TestRun } from '../support/test-run.ts'
+import { joinRuns, testRunOf, type TestRun } from '../support/test-run.ts'
 import { engineless } from './engineless.ts'
 import { deadFaultsOf, faultsOf, isShown, printRow, rowsOf } from './rows.ts'
 
@@ -46,7 +46,7 @@ async function run(more: TestUserConfig): Promise<TestRun> {
     reporters: ['dot'],
     ...more,
   })
-  const ended = testRunOf(vitest)
+  const ended = joinRuns([testRunOf(vitest)])
   await vitest.close()
   return ended
 }

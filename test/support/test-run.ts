@@ -27,7 +27,7 @@ declare module 'vitest' {
   }
 }
 
-/** To be called before vitest is closed. A run without a single test is a trouble: its filters name nothing. */
+/** To be called before vitest is closed. */
 export function testRunOf({ state, config }: Vitest): TestRun {
   const modules = state.getTestModules()
   const tests = modules.flatMap((module) => [...module.children.allTests()].map((test) => endedTest(test, config.root)))
@@ -36,6 +36,13 @@ export function testRunOf({ state, config }: Vitest): TestRun {
     ...groups.flatMap((group) => group.errors().map(({ message }) => `${nameOf(group, config.root)}: ${message}`)),
     ...state.getUnhandledErrors().map((error) => `outside any test: ${messageOf(error)}`),
   ]
+  return { tests, troubles }
+}
+
+/** Several runs as one. A run without a single test is a trouble: its filters name nothing. */
+export function joinRuns(runs: readonly TestRun[]): TestRun {
+  const tests = runs.flatMap((run) => run.tests)
+  const troubles = runs.flatMap((run) => run.troubles)
   return { tests, troubles: tests.length + troubles.length === 0 ? ['no test was found'] : troubles }
 }
 
