@@ -1,10 +1,11 @@
 /**
- * `npm test`: every test, and beside them types, lint, format and dead code. All of it runs, whatever fails on the way;
- * the last line is `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a
- * test and a skip without a reason count as failed. Exits 1 if anything failed.
+ * `npm test`: tests, and beside them types, lint and format. All of it runs, whatever fails on the way; the last line
+ * is `N passed, N failed, N skipped`, where a failed check, a file that does not load, an error outside a test and a
+ * skip without a reason count as failed. Exits 1 if anything failed.
  *
  * `npm run test:long` (`--long`) leaves nothing out: files named `*.long.test.ts`, tests that the short form skips for
- * what they cost, and ten times the seeds and the runs of properties (test/support/strength.ts).
+ * what they cost, ten times the seeds and the runs of properties (test/support/strength.ts), lint by types, and a look
+ * for dead code.
  *
  * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`.
  */
@@ -20,13 +21,22 @@ import { joinRuns, testRunOf, type EndedTest, type TestRun } from './support/tes
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+const given = process.argv.slice(2)
+const chosen = given.filter((one) => one !== '--long')
+const isLong = chosen.length < given.length || chosen.some((one) => one.includes('.long.'))
+
+/** A name, a command and its arguments. */
+type Check = readonly [string, string, ...string[]]
+
+/** Without the rules that look at types, and so without a word on comments that allow what those forbid. */
+const quickLint: Check = ['lint', 'oxlint', '--report-unused-disable-directives-severity', 'off']
 /** Neither these nor the tests write into the tree, which may belong to another user. */
-const checks = [
+const checks: readonly Check[] = [
   ['types', 'tsc', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--checkers', '1'],
-  ['lint', 'oxlint', '--type-aware'],
+  isLong ? ['lint', 'oxlint', '--type-aware'] : quickLint,
   ['format', 'oxfmt', '--list-different'],
-  ['dead code', 'knip'],
-] as const
+  ...(isLong ? [['dead code', 'knip'] as const] : []),
+]
 
 /**
  * For the compiler and the linter, which are Go programs: on one processor they work out each type once, and below
@@ -35,7 +45,7 @@ const checks = [
 const goEnvironment = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '3GiB' }
 
 /** Whether the check holds. What it finds goes to the terminal when it has ended. */
-async function check([name, command, ...args]: readonly [string, string, ...string[]]): Promise<boolean> {
+async function check([name, command, ...args]: Check): Promise<boolean> {
   const startMs = performance.now()
   const PATH = `${root}node_modules/.bin${delimiter}${process.env['PATH'] ?? ''}`
   const env = { ...process.env, PATH, ...goEnvironment }
@@ -59,7 +69,7 @@ async function runChecks(): Promise<number> {
   return failed
 }
 
-/** Of vitest.config.ts. The tests of one compute, and those of the other mostly wait: together they fill the machine. */
+/** Of vitest.config.ts. Tests that compute and tests that mostly wait fill the machine together. */
 const projects = ['system', 'pure'] as const
 
 async function runTests(filters: readonly string[]): Promise<TestRun> {
@@ -102,20 +112,17 @@ function report({ tests, troubles }: TestRun, failedChecks: number): number {
   return failed
 }
 
-const args = process.argv.slice(2)
-const filters = args.filter((arg) => arg !== '--long')
-const isLong = filters.length < args.length || filters.some((filter) => filter.includes('.long.'))
-if (filters.some((filter) => filter.startsWith('-'))) {
+if (chosen.some((one) => one.startsWith('-'))) {
   console.log('usage: npm test -- [--long] [path …]')
-  process.exit(filters.includes('--help') ? 0 : 1)
+  process.exit(chosen.includes('--help') ? 0 : 1)
 }
 if (isLong) process.env['SETPOINT_TESTS'] = 'long'
 // Programs that tests start load the same modules over and over: Node keeps them compiled here.
 const compiled = mkdtempSync(join(tmpdir(), 'setpoint-compiled-'))
 process.env['NODE_COMPILE_CACHE'] ??= compiled
 const [failedChecks, ended] = await Promise.all([
-  filters.length > 0 ? 0 : runChecks(),
-  runTests(filters).catch(brokenRun),
+  chosen.length > 0 ? 0 : runChecks(),
+  runTests(chosen).catch(brokenRun),
 ])
 rmSync(compiled, { recursive: true, force: true })
 const failed = report(ended, failedChecks)

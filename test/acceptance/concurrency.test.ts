@@ -9,7 +9,7 @@ import { testEngine } from '../../shared/testing/test-engine.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
 import { failing, timesOf, Widget, widgets, type RunRecord } from './support/widgets.ts'
-import { isLong, longOnly } from '../support/strength.ts'
+import { longOnly } from '../support/strength.ts'
 
 /** One key, one run; many keys, many runs; and who goes first. */
 
@@ -93,7 +93,7 @@ async function startVersions(clock: VirtualClock, controllers: readonly [Control
 }
 
 describe('one key', () => {
-  it('A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them', async () => {
+  it('A23 D11 is never run twice at once, by triggers, timeouts and functions that ignore them', longOnly, async () => {
     const intervals: Interval[] = []
     env = await createTestEnv({
       reconcilers: [
@@ -397,18 +397,16 @@ describe('a change that concerns many objects', () => {
     )
   })
 
-  it.each(
-    [
-      { concurrency: 1, runMs: 12, everyMs: 97, because: 'one worker, and more work than it can do' },
-      { concurrency: 10, runMs: 40, everyMs: 97, because: 'workers to spare' },
-      { concurrency: 10, runMs: 150, everyMs: 197, because: 'ten workers, and more work than they can do' },
-      { concurrency: 10, runMs: 2_000, everyMs: 2_300, because: 'runs that take long: one worker is kept free' },
-    ].slice(0, isLong ? 4 : 1),
-  )(
+  it.each([
+    { concurrency: 1, runMs: 12, everyMs: 97, because: 'one worker, and more work than it can do' },
+    { concurrency: 10, runMs: 40, everyMs: 97, because: 'workers to spare' },
+    { concurrency: 10, runMs: 150, everyMs: 197, because: 'ten workers, and more work than they can do' },
+    { concurrency: 10, runMs: 2_000, everyMs: 2_300, because: 'runs that take long: one worker is kept free' },
+  ])(
     'D26 keeps the edits of users under 50 ms of queue wait meanwhile (p99): $because',
-    { timeout: 120_000 },
+    { ...longOnly, timeout: 120_000 },
     async ({ concurrency, runMs, everyMs }) => {
-      const count = isLong ? 10_000 : 1_000
+      const count = 10_000
       let isTaking = false
       env = await createTestEnv({
         tickMs: 1_000,
@@ -436,7 +434,7 @@ describe('a change that concerns many objects', () => {
       runs.length = 0
       await env.apply(ConfigMap, { metadata: { name: 'shared' }, data: {} })
       await env.advance('5s')
-      const editsCount = isLong ? 200 : 100
+      const editsCount = 200
       const edits: { readonly name: string; readonly size: number; readonly atMs: number }[] = []
       for (let i = 0; i < editsCount; i++) {
         // Ahead of those that are at it: whoever is edited during a run of its own waits for that, not in the queue.

@@ -183,7 +183,7 @@ describe('the last run', () => {
     expect((await env.get(Widget, 'w'))?.status).toMatchObject({ observedGeneration: 1 })
   })
 
-  it('J29 is not begun for the next one when the time of its run is over', async () => {
+  it('J29 is not begun for the next one when the time of its run is over', longOnly, async () => {
     const begunLate: boolean[] = []
     const noteAndDawdle: Run = (widget, ctx) => {
       if (ctx.removed) begunLate.push(ctx.signal.aborted)
@@ -216,22 +216,26 @@ describe('the last run', () => {
 })
 
 describe('after the removal', () => {
-  it('J30 the next object of the name runs, though the process ends while a last run goes on after its time', async () => {
-    const runs: RunRecord[] = []
-    await start(allEvents(runs, dawdle, { timeout: '5s' }))
-    await env.delete(Widget, 'w')
-    await env.advance('1s')
-    for (const size of [2, 3]) {
-      if (size === 3) await env.delete(Widget, 'w')
-      await env.apply(Widget, { metadata: { name: 'w' }, spec: { size } })
-    }
-    // The second of the last runs takes what the new object sent with it. Its time is over, and progress saved.
-    for (let i = 0; i < 14; i++) await env.advance('1s')
-    expect(lastRuns(runs)).toHaveLength(2)
-    await env.crash()
-    for (let i = 0; i < 60; i++) await env.advance('2s')
-    expect(runs.some(({ size, removed }) => size === 3 && !removed)).toBe(true)
-  })
+  it(
+    'J30 the next object of the name runs, though the process ends while a last run goes on after its time',
+    longOnly,
+    async () => {
+      const runs: RunRecord[] = []
+      await start(allEvents(runs, dawdle, { timeout: '5s' }))
+      await env.delete(Widget, 'w')
+      await env.advance('1s')
+      for (const size of [2, 3]) {
+        if (size === 3) await env.delete(Widget, 'w')
+        await env.apply(Widget, { metadata: { name: 'w' }, spec: { size } })
+      }
+      // The second of the last runs takes what the new object sent with it. Its time is over, and progress saved.
+      for (let i = 0; i < 14; i++) await env.advance('1s')
+      expect(lastRuns(runs)).toHaveLength(2)
+      await env.crash()
+      for (let i = 0; i < 60; i++) await env.advance('2s')
+      expect(runs.some(({ size, removed }) => size === 3 && !removed)).toBe(true)
+    },
+  )
 
   it('J30 a failure is retried with backoff, and a restart forgets nothing', async () => {
     const runs: RunRecord[] = []

@@ -3,7 +3,6 @@ import { backupReconcilersOver } from '../../../functions/reconcilers/backup/rec
 import { CronJob, Job } from '../../../functions/reconcilers/backup/kinds.ts'
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
 import { createMemoryArchive, createTestDump, databaseManifest, readyDatabases } from './test-world.ts'
-import { longOnly } from '../../support/strength.ts'
 
 let env: TestEnv
 afterEach(() => env.close())
@@ -88,7 +87,7 @@ describe('a CronJob', () => {
     expect(await times()).toEqual(['02:00'])
   })
 
-  it('warns when more than a hundred runs were missed, and goes on', longOnly, async () => {
+  it('warns when more than a hundred runs were missed, and goes on', async () => {
     await start()
     await cron({ suspend: true })
     await env.advance('120h30m')
@@ -130,7 +129,7 @@ describe('a CronJob', () => {
     })
   })
 
-  it('of every minute is no habit that the engine advises against', longOnly, async () => {
+  it('of every minute is no habit that the engine advises against', async () => {
     await start()
     await cron({ schedule: '* * * * *' })
     await env.advance('45m')
@@ -147,36 +146,29 @@ describe('a CronJob', () => {
     expect(await times()).toEqual([])
   })
 
-  it(
-    'makes one Job for a time, and one dump, at whatever write the process is killed on the way',
-    longOnly,
-    async () => {
-      const writes = 30
-      let killed = 0
-      for (let nth = 1; nth <= writes; nth++) {
-        await start()
-        await cron()
-        await env.advance('59m')
-        let left = nth
-        const isNth = (): boolean => --left === 0
-        for (const call of ['store.create', 'store.replace']) env.faults.once(call, { kind: 'crash' }, isNth)
-        await env.advance('10m')
-        expect([nth, await times()]).toEqual([nth, ['01:00']])
-        expect([nth, (await jobs())[0]?.status?.dumps]).toEqual([
-          nth,
-          [expect.objectContaining({ database: 'orders' })],
-        ])
-        expect([nth, await status()]).toEqual([
-          nth,
-          expect.objectContaining({ active: [], lastScheduleTime: '2026-01-01T01:00:00Z' }),
-        ])
-        if (left <= 0) killed++
-        await env.close()
-      }
+  it('makes one Job for a time, and one dump, at whatever write the process is killed on the way', async () => {
+    const writes = 30
+    let killed = 0
+    for (let nth = 1; nth <= writes; nth++) {
       await start()
-      expect(killed).toBeGreaterThan(8)
-    },
-  )
+      await cron()
+      await env.advance('59m')
+      let left = nth
+      const isNth = (): boolean => --left === 0
+      for (const call of ['store.create', 'store.replace']) env.faults.once(call, { kind: 'crash' }, isNth)
+      await env.advance('10m')
+      expect([nth, await times()]).toEqual([nth, ['01:00']])
+      expect([nth, (await jobs())[0]?.status?.dumps]).toEqual([nth, [expect.objectContaining({ database: 'orders' })]])
+      expect([nth, await status()]).toEqual([
+        nth,
+        expect.objectContaining({ active: [], lastScheduleTime: '2026-01-01T01:00:00Z' }),
+      ])
+      if (left <= 0) killed++
+      await env.close()
+    }
+    await start()
+    expect(killed).toBeGreaterThan(8)
+  })
 
   it('stops at a schedule that is none, and goes on when it is mended', async () => {
     await start()

@@ -5,7 +5,6 @@ import { calm, currentLife, stormy, type Call, type Fault } from '../support/lam
 import { again, defineReconciler } from '../../shared/index.ts'
 import { headings, launch, newShipLog, Ship, shipReconciler, ships, steer } from './fleet.ts'
 import { startServices, startWholePath, type WholePath, type WholePathOptions } from './whole-path.ts'
-import { longOnly } from '../support/strength.ts'
 import { underLoad, visibilityUnderLoad } from '../support/under-load.ts'
 
 /**
@@ -95,7 +94,7 @@ describe('a change goes from the API to its status', () => {
     })
   })
 
-  it('although records of the stream come late and twice, and messages again', longOnly, async () => {
+  it('although records of the stream come late and twice, and messages again', async () => {
     const { next } = createSeededRandom(1)
     const log = newShipLog()
     const plane = await start(
@@ -130,7 +129,7 @@ describe('a change goes from the API to its status', () => {
     expect(new Set(aside)).toEqual(new Set(['default#wreck']))
   })
 
-  it('although every request is throttled the first time', longOnly, async () => {
+  it('although every request is throttled the first time', async () => {
     const seen = new Set<string>()
     const log = newShipLog()
     const plane = await start({}, log)
@@ -149,7 +148,7 @@ describe('a change goes from the API to its status', () => {
     expect(log.overlaps).toBe(0)
   })
 
-  it('although the clocks of functions are five seconds off, this way and that', longOnly, async () => {
+  it('although the clocks of functions are five seconds off, this way and that', async () => {
     const log = newShipLog()
     const plane = await start({ skewMs: (environment) => ((environment % 3) - 1) * 5_000 }, log)
     await Promise.all(['a', 'b', 'c'].map((name) => launch(plane, name, { heading: 0 })))
@@ -158,7 +157,7 @@ describe('a change goes from the API to its status', () => {
     expect(log.overlaps).toBe(0)
   })
 
-  it('at once, while the object waits for a minute', longOnly, async () => {
+  it('at once, while the object waits for a minute', async () => {
     const log = newShipLog()
     const plane = await start({ visibilitySeconds: 60 }, log)
     await launch(plane, 'w', { heading: 1, anchored: true })
@@ -173,28 +172,24 @@ describe('a change goes from the API to its status', () => {
   })
 })
 
-it(
-  'a wait that follows on a wait goes on for ever, though a queue gives up what comes back too often',
-  longOnly,
-  async () => {
-    const atMs: number[] = []
-    const polling = defineReconciler(Ship, {
-      reconcile: async () => {
-        atMs.push(Date.now())
-        return again('200ms')
-      },
-    })
-    const plane = await start({ controllers: [polling], maxReceiveCount: 10 })
-    await launch(plane, 'w', { heading: 1 })
-    await expect.poll(() => atMs.length).toBeGreaterThan(9)
-    const gaps = atMs.slice(1).map((ms, i) => ms - (atMs[i] ?? 0))
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(190)
-    expect(Math.max(...gaps)).toBeLessThan(underLoad(2_000))
-    expect(await plane.deadLetters()).toBe(0)
-  },
-)
+it('a wait that follows on a wait goes on for ever, though a queue gives up what comes back too often', async () => {
+  const atMs: number[] = []
+  const polling = defineReconciler(Ship, {
+    reconcile: async () => {
+      atMs.push(Date.now())
+      return again('200ms')
+    },
+  })
+  const plane = await start({ controllers: [polling], maxReceiveCount: 10 })
+  await launch(plane, 'w', { heading: 1 })
+  await expect.poll(() => atMs.length).toBeGreaterThan(9)
+  const gaps = atMs.slice(1).map((ms, i) => ms - (atMs[i] ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(190)
+  expect(Math.max(...gaps)).toBeLessThan(underLoad(2_000))
+  expect(await plane.deadLetters()).toBe(0)
+})
 
-describe('a function that dies', longOnly, () => {
+describe('a function that dies', () => {
   const faults = ['crashBefore', 'crashAfter', 'lost'] as const
 
   it.each([
@@ -281,7 +276,7 @@ describe('a function that dies', longOnly, () => {
 })
 
 describe('the tick', () => {
-  it('finds a change that the stream lost, and counts it as a repair', longOnly, async () => {
+  it('finds a change that the stream lost, and counts it as a repair', async () => {
     let offsetMs = 0
     let isLost = false
     const log = newShipLog()
@@ -335,32 +330,28 @@ describe('the tick', () => {
   )
 })
 
-it(
-  'a fleet under change, with five faults in a hundred requests, is on its last headings in the end',
-  longOnly,
-  async () => {
-    const { next } = createSeededRandom(7)
-    const log = newShipLog()
-    const controllers = [shipReconciler(log, { runMs: () => next() * 10, fails: () => next() < 0.05 })]
-    const plane = await start(
-      { controllers, chance: next, visibilitySeconds: visibilityUnderLoad(), maxReceiveCount: 50 },
-      log,
-    )
-    const names = Array.from({ length: 20 }, (_, i) => `ship-${i}`)
-    plane.weather = stormy({ throttle: 0.02, lost: 0.02, crashBefore: 0.005, crashAfter: 0.005 }, next)
-    await Promise.all(
-      names.map(async (name) => {
-        await launch(plane, name, { heading: 0 })
-        for (let heading = 1; heading <= 10; heading++) await steer(plane, name, heading)
-      }),
-    )
-    plane.weather = calm
-    await expect
-      .poll(async () => Object.values(await headings(plane)).filter((heading) => heading === 10).length, {
-        interval: 100,
-      })
-      .toBe(names.length)
-    expect(log.overlaps).toBe(0)
-    expect(log.runs).toBeGreaterThanOrEqual(names.length)
-  },
-)
+it('a fleet under change, with five faults in a hundred requests, is on its last headings in the end', async () => {
+  const { next } = createSeededRandom(7)
+  const log = newShipLog()
+  const controllers = [shipReconciler(log, { runMs: () => next() * 10, fails: () => next() < 0.05 })]
+  const plane = await start(
+    { controllers, chance: next, visibilitySeconds: visibilityUnderLoad(), maxReceiveCount: 50 },
+    log,
+  )
+  const names = Array.from({ length: 20 }, (_, i) => `ship-${i}`)
+  plane.weather = stormy({ throttle: 0.02, lost: 0.02, crashBefore: 0.005, crashAfter: 0.005 }, next)
+  await Promise.all(
+    names.map(async (name) => {
+      await launch(plane, name, { heading: 0 })
+      for (let heading = 1; heading <= 10; heading++) await steer(plane, name, heading)
+    }),
+  )
+  plane.weather = calm
+  await expect
+    .poll(async () => Object.values(await headings(plane)).filter((heading) => heading === 10).length, {
+      interval: 100,
+    })
+    .toBe(names.length)
+  expect(log.overlaps).toBe(0)
+  expect(log.runs).toBeGreaterThanOrEqual(names.length)
+})

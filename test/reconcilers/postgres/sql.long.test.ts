@@ -9,7 +9,6 @@ import { ensureExtensions } from '../../../functions/reconcilers/postgres/sql/ex
 import { ensureGrants } from '../../../functions/reconcilers/postgres/sql/grants.ts'
 import { dropRole, ensureRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from './temporary-server.ts'
-import { longOnly } from '../../support/strength.ts'
 
 let bench: Workbench
 let server: Server
@@ -119,32 +118,28 @@ describe('a role', () => {
     expect(await names('pg_roles')).toContain(name)
   })
 
-  it(
-    'goes with its sessions, and leaves its tables in a database that stays to a role that nobody can be',
-    longOnly,
-    async () => {
-      await roleNow()
-      await databaseNow()
-      await query('CREATE TABLE public.kept (id int)', login())
-      await query(`CREATE DATABASE "other of ${name}" OWNER "${name}"`)
-      const sleeper = query('SELECT pg_sleep(60)', login())
-      const ended = sleeper.catch((error: unknown) => error)
-      await expect
-        .poll(() => query(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE usename = '${name}'`))
-        .toEqual([{ n: 1 }])
+  it('goes with its sessions, and leaves its tables in a database that stays to a role that nobody can be', async () => {
+    await roleNow()
+    await databaseNow()
+    await query('CREATE TABLE public.kept (id int)', login())
+    await query(`CREATE DATABASE "other of ${name}" OWNER "${name}"`)
+    const sleeper = query('SELECT pg_sleep(60)', login())
+    const ended = sleeper.catch((error: unknown) => error)
+    await expect
+      .poll(() => query(`SELECT count(*)::int AS n FROM pg_stat_activity WHERE usename = '${name}'`))
+      .toEqual([{ n: 1 }])
 
-      expect(await dropRole(admin, role, deadline())).toEqual([`dropped role "${name}"`])
-      expect(await ended).toMatchObject({ kind: 'retryable' })
-      expect(await dropRole(admin, role, deadline())).toEqual([])
-      const owner = await query(`SELECT tableowner FROM pg_tables WHERE tablename = 'kept'`, {
-        ...admin,
-        database: name,
-      })
-      expect(owner).toEqual([{ tableowner: 'setpoint left behind' }])
-      const heir = `SELECT rolcanlogin OR rolsuper AS mighty FROM pg_roles WHERE rolname = 'setpoint left behind'`
-      expect(await query(heir)).toEqual([{ mighty: false }])
-    },
-  )
+    expect(await dropRole(admin, role, deadline())).toEqual([`dropped role "${name}"`])
+    expect(await ended).toMatchObject({ kind: 'retryable' })
+    expect(await dropRole(admin, role, deadline())).toEqual([])
+    const owner = await query(`SELECT tableowner FROM pg_tables WHERE tablename = 'kept'`, {
+      ...admin,
+      database: name,
+    })
+    expect(owner).toEqual([{ tableowner: 'setpoint left behind' }])
+    const heir = `SELECT rolcanlogin OR rolsuper AS mighty FROM pg_roles WHERE rolname = 'setpoint left behind'`
+    expect(await query(heir)).toEqual([{ mighty: false }])
+  })
 
   it('leaves no function behind that lends everybody the rights of a superuser', async () => {
     await roleNow()

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest'
 import { runChaos } from './chaos.ts'
 import { runDatabaseChaos } from './databases.ts'
 import { canFillDisk } from './shaken.ts'
-import { drawSeed, isLong, longOnly, share } from '../support/strength.ts'
+import { drawSeed } from '../support/strength.ts'
 
 /** `npm run chaos` goes on for longer. */
-const rounds = isLong ? 8 : 1
+const rounds = 8
 /** What it draws is the same each time; when the kills come is up to the machine. */
 const seed = drawSeed % 1_000_000
-const applies = share(200)
+const applies = 200
 
 it(`loses nothing acknowledged, and runs nothing twice at once, when it is killed during ${applies} applies`, async () => {
   console.log(`npm run chaos -- --seed ${seed} --rounds ${rounds}`)
@@ -16,10 +16,10 @@ it(`loses nothing acknowledged, and runs nothing twice at once, when it is kille
   console.log(JSON.stringify(counts))
   expect(faults).toEqual([])
   expect(counts.applies).toBeGreaterThanOrEqual(applies)
-  if (isLong) expect(counts.cutOff).toBeGreaterThan(0)
+  expect(counts.cutOff).toBeGreaterThan(0)
 })
 
-it('loses nothing acknowledged when its disk is full for a while and its clock jumps', longOnly, async ({ skip }) => {
+it('loses nothing acknowledged when its disk is full for a while and its clock jumps', async ({ skip }) => {
   if (!canFillDisk()) skip('prlimit is not installed')
   console.log(`npm run chaos -- --seed ${seed} --rounds 6 --troubles 'full disk,clock jump'`)
   const { faults, ...counts } = await runChaos({
@@ -33,14 +33,10 @@ it('loses nothing acknowledged when its disk is full for a while and its clock j
   if ((counts.done['full disk'] ?? 0) > 0) expect(counts.refused).toBeGreaterThan(0)
 })
 
-it(
-  'keeps databases and what is in them when it is killed while they are made and changed, now and then with their server',
-  longOnly,
-  async () => {
-    console.log(`npm run chaos -- --seed ${seed} --rounds 8 --databases`)
-    const { faults, ...counts } = await runDatabaseChaos(seed, 8)
-    console.log(JSON.stringify(counts))
-    expect(faults).toEqual([])
-    expect(counts.rows).toBeGreaterThan(0)
-  },
-)
+it('keeps databases and what is in them when it is killed while they are made and changed, now and then with their server', async () => {
+  console.log(`npm run chaos -- --seed ${seed} --rounds 8 --databases`)
+  const { faults, ...counts } = await runDatabaseChaos(seed, 8)
+  console.log(JSON.stringify(counts))
+  expect(faults).toEqual([])
+  expect(counts.rows).toBeGreaterThan(0)
+})

@@ -7,7 +7,6 @@ import { root, startControlPlane, type ControlPlaneProcess } from '../support/co
 import { eventually } from '../support/eventually.ts'
 import { createKubectl, findKubectls, type Kubectl } from '../support/kubectl.ts'
 import { endServers, isAlive, query, serverPid } from '../support/postgres-servers.ts'
-import { longOnly } from '../support/strength.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { underLoad } from '../support/under-load.ts'
 
@@ -154,21 +153,17 @@ describe('a database by kubectl apply', () => {
     expect(await query(await url(), 'SELECT extname FROM pg_extension ORDER BY 1')).toEqual(['pg_trgm', 'plpgsql'])
   })
 
-  it(
-    'is put back within its resync period, a minute, though nobody asks for it',
-    { ...longOnly, timeout: 300_000 },
-    async () => {
-      await dropByHand()
-      const startMs = performance.now()
-      await canLogIn(200_000)
-      const tookMs = performance.now() - startMs
-      console.log(`back ${inSeconds(tookMs)} after it was dropped`)
-      // A minute until its turn; the rest is for what the turn itself takes on a machine under load.
-      expect(tookMs).toBeLessThan(60_000 + underLoad(5_000))
-    },
-  )
+  it('is put back within its resync period, a minute, though nobody asks for it', { timeout: 300_000 }, async () => {
+    await dropByHand()
+    const startMs = performance.now()
+    await canLogIn(200_000)
+    const tookMs = performance.now() - startMs
+    console.log(`back ${inSeconds(tookMs)} after it was dropped`)
+    // A minute until its turn; the rest is for what the turn itself takes on a machine under load.
+    expect(tookMs).toBeLessThan(60_000 + underLoad(5_000))
+  })
 
-  it('is put back when it was altered by hand', longOnly, async () => {
+  it('is put back when it was altered by hand', async () => {
     await query(await superuserUrl(), `ALTER ROLE orders PASSWORD 'guessed' SUPERUSER NOLOGIN`)
     await query(await superuserUrl(), 'ALTER DATABASE orders OWNER TO postgres')
     await reconcile(database)
@@ -179,7 +174,7 @@ describe('a database by kubectl apply', () => {
     ).toEqual(['orders'])
   })
 
-  it('stays dropped while it is paused', longOnly, async () => {
+  it('stays dropped while it is paused', async () => {
     await annotate(database, { 'setpoint.dev/paused': 'true' })
     await dropByHand()
     await requestReconcile(database)
@@ -196,7 +191,7 @@ describe('a database by kubectl apply', () => {
     )
   })
 
-  it('is there again after its server was killed', longOnly, async () => {
+  it('is there again after its server was killed', async () => {
     const pid = serverPid(dataDirectory, 'default_main') as number
     process.kill(pid, 'SIGKILL')
     await eventually(async () => expect(isAlive(pid)).toBe(false))
@@ -205,7 +200,7 @@ describe('a database by kubectl apply', () => {
     expect(serverPid(dataDirectory, 'default_main')).not.toBe(pid)
   })
 
-  it('is put back as soon as its server is, however long its own retries wait', longOnly, async () => {
+  it('is put back as soon as its server is, however long its own retries wait', async () => {
     await annotate(cluster, { 'setpoint.dev/resync': '10s' })
     const startedAt = async () => (await get(cluster)).status.startedAt
     const before = await startedAt()
@@ -220,7 +215,7 @@ describe('a database by kubectl apply', () => {
     await annotate(cluster, { 'setpoint.dev/resync': null })
   })
 
-  it('tells what was done of what could not be done as a whole', longOnly, async () => {
+  it('tells what was done of what could not be done as a whole', async () => {
     const spec = { clusterRef: { name: 'main' }, extensions: ['nonsense'] }
     const half = { apiVersion: 'postgres.setpoint.dev/v1alpha1', kind: 'PostgresDatabase', metadata: { name: 'half' } }
     expect((await client.send(`POST ${api}/postgresdatabases`, { body: { ...half, spec } })).status).toBe(201)
@@ -237,7 +232,7 @@ describe('a database by kubectl apply', () => {
     await eventually(async () => expect((await client.send(`GET ${api}/postgresdatabases/half`)).status).toBe(404))
   })
 
-  it('has its Secret again, with the same password, after somebody deleted it', longOnly, async () => {
+  it('has its Secret again, with the same password, after somebody deleted it', async () => {
     const { metadata } = await get(`${secrets}/orders-connection`)
     const before = await url()
     expect((await client.send(`DELETE ${secrets}/orders-connection`)).status).toBe(200)
@@ -248,7 +243,7 @@ describe('a database by kubectl apply', () => {
     await canLogIn()
   })
 
-  it('has its server back under control after somebody deleted the Secret of the superuser', longOnly, async () => {
+  it('has its server back under control after somebody deleted the Secret of the superuser', async () => {
     const before = await superuserUrl()
     await eventually(async () => {
       // A run that had read the Secret writes it again as it was, so the Secret is deleted until no run had.
@@ -271,7 +266,7 @@ describe('a database by kubectl apply', () => {
     })
   })
 
-  it('outlives the control plane, which finds it again', longOnly, async () => {
+  it('outlives the control plane, which finds it again', async () => {
     await query(await url(), 'CREATE TABLE before_restart (id int)')
     const pid = serverPid(dataDirectory, 'default_main')
     const login = await url()
@@ -296,7 +291,7 @@ describe('a database by kubectl apply', () => {
     await eventually(async () => expect((await client.send(`GET ${secrets}/orders-connection`)).status).toBe(404))
   })
 
-  it('is found again, with what is in it, after it was retained', longOnly, async () => {
+  it('is found again, with what is in it, after it was retained', async () => {
     await apply(orders)
     await canLogIn()
     await query(await url(), 'CREATE TABLE retained (id int)')
@@ -332,7 +327,7 @@ describe('a database by kubectl apply', () => {
     expect(existsSync(join(dataDirectory, 'postgres', 'default_main'))).toBe(false)
   })
 
-  it('comes to be though the control plane is killed again and again meanwhile', longOnly, async () => {
+  it('comes to be though the control plane is killed again and again meanwhile', async () => {
     await apply(orders)
     for (const momentMs of [300, 900, 1_500]) {
       await sleep(momentMs)
@@ -351,14 +346,10 @@ describe('a database by kubectl apply', () => {
   // That of Konnect needs one: test/e2e/konnect.long.test.ts applies it.
   const apart = new Set(['orders.yaml', 'konnect.yaml'])
   const others = globSync('*.yaml', { cwd: examples }).filter((name) => !apart.has(name))
-  it(
-    'is one example of all, which become ready and go',
-    { ...longOnly, timeout: 120_000 + 60_000 * others.length },
-    async () => {
-      for (const name of others) await expectExampleWorks(join(examples, name))
-      expect(statSync(orders).isFile()).toBe(true)
-    },
-  )
+  it('is one example of all, which become ready and go', { timeout: 120_000 + 60_000 * others.length }, async () => {
+    for (const name of others) await expectExampleWorks(join(examples, name))
+    expect(statSync(orders).isFile()).toBe(true)
+  })
 
   async function expectExampleWorks(file: string): Promise<void> {
     const manifests = readManifests(file)

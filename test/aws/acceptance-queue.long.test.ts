@@ -4,7 +4,6 @@ import { OperatingError } from '../../shared/model/errors.ts'
 import type { ObjectKey } from '../../shared/model/object-key.ts'
 import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
 import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
-import { longOnly } from '../support/strength.ts'
 import { failing, timesOf, Widget, widgets, type RunRecord, type WidgetObject } from '../acceptance/support/widgets.ts'
 
 /**
@@ -137,7 +136,7 @@ describe('who goes first, with one lane', () => {
     return (runs[seen()]?.atMs ?? Infinity) - atMs
   }
 
-  it("D26 a user's change goes ahead of hundreds of objects that another change wakes", longOnly, async () => {
+  it("D26 a user's change goes ahead of hundreds of objects that another change wakes", async () => {
     const count = 400
     const all = Array.from({ length: count }, (_, i) => ({ name: `w${i}` }))
     const watches = [mapped(ConfigMap, () => all)]
@@ -158,7 +157,7 @@ describe('who goes first, with one lane', () => {
     expect(new Set(runs.map(({ name }) => name)).size).toBe(count + 1)
   })
 
-  it("D26 a user's change goes ahead of the resync, and the resync is not starved", longOnly, async () => {
+  it("D26 a user's change goes ahead of the resync, and the resync is not starved", async () => {
     await start((_, ctx) => ctx.sleep('100ms'), { resync: '10m' })
     for (let i = 0; i < 300; i++) await create(`w${i}`)
     await create('edited')
@@ -200,22 +199,18 @@ it('a crash between the write of a wait and its beginning costs no attempt, and 
   expect(runs.map(({ attempt }) => attempt)).toEqual([0, 1])
 })
 
-it(
-  'a crash in a sweep is made up for: the process starts, though more is due than the queue has room for, and all run',
-  longOnly,
-  async () => {
-    await start(() => {}, { resync: '10m', concurrency: 1, timeout: '30s' })
-    for (let i = 0; i < 40; i++) await create(`w${i}`)
-    await env.advance('1m')
-    runs.length = 0
-    env.faults.once('store.get', { kind: 'crash' }, ([key]) => (key as ObjectKey).name === 'w7')
-    await env.advance('11m')
-    // What the process had in hand comes again when its visibility timeout ends.
-    expect(new Set(runs.map(({ name }) => name)).size).toBeGreaterThanOrEqual(39)
-    await env.advance('5m')
-    expect(new Set(runs.map(({ name }) => name)).size).toBe(40)
-  },
-)
+it('a crash in a sweep is made up for: the process starts, though more is due than the queue has room for, and all run', async () => {
+  await start(() => {}, { resync: '10m', concurrency: 1, timeout: '30s' })
+  for (let i = 0; i < 40; i++) await create(`w${i}`)
+  await env.advance('1m')
+  runs.length = 0
+  env.faults.once('store.get', { kind: 'crash' }, ([key]) => (key as ObjectKey).name === 'w7')
+  await env.advance('11m')
+  // What the process had in hand comes again when its visibility timeout ends.
+  expect(new Set(runs.map(({ name }) => name)).size).toBeGreaterThanOrEqual(39)
+  await env.advance('5m')
+  expect(new Set(runs.map(({ name }) => name)).size).toBe(40)
+})
 
 it('D12 a message that no turn can end is given up after ten receipts, and delays no other: the object says so, and runs again later', async () => {
   await start(() => {}, { resync: false })
