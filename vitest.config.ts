@@ -44,7 +44,7 @@ export default defineConfig({
           experimental: { viteModuleRunner: false, nodeLoader: false },
           pool: 'threads',
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
