@@ -62,7 +62,7 @@ it('a bundle reads the engine of patterns when the first pattern is compiled', (
   expect(readFileSync(join(directory.path, 'THIRD-PARTY-NOTICES.txt'), 'utf8')).toMatch(/^re2js .*\(MIT\)$/m)
 })
 
-it('a bundle is the same each time, wherever it is made', () => {
+it('a bundle is the same each time, wherever it is made', longOnly, () => {
   using first = temporaryDirectory('bundle')
   using second = temporaryDirectory('bundle-of-a-longer-name')
   for (const { path } of [first, second])

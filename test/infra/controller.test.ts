@@ -282,7 +282,7 @@ describe('how many Controllers there may be', () => {
   it.each([
     { count: 150, isolated: false },
     { count: 20, isolated: true },
-  ])('$count, isolated: $isolated: the variables of every function hold what it has to know', (row) => {
+  ])('$count, isolated: $isolated: the variables of every function hold what it has to know', longOnly, (row) => {
     const { refused, other } = withMany(row.count, row.isolated)
     expect(refused).toEqual([])
     expect(bytesOf(other)).toBeLessThan(4_096)
@@ -291,7 +291,7 @@ describe('how many Controllers there may be', () => {
   it.each([
     { count: 220, isolated: false },
     { count: 25, isolated: true },
-  ])('$count, isolated: $isolated: are refused, with what to do', ({ count, isolated }) => {
+  ])('$count, isolated: $isolated: are refused, with what to do', longOnly, ({ count, isolated }) => {
     expect(withMany(count, isolated).refused).toEqual([expect.stringContaining('let more of them share a queue')])
   })
 })

@@ -157,21 +157,25 @@ describe('a BackupPolicy', () => {
   it.each([
     ['Retain', 1],
     ['Delete', 0],
-  ] as const)('takes its children along; with deletionPolicy %s %i of its dumps stay', async (deletionPolicy, left) => {
-    await policy({ deletionPolicy })
-    await env.advance('25h59m')
-    dump.hold()
-    // A dump is being made when the policy is deleted.
-    await env.advance('2m')
-    await env.delete(BackupPolicy, 'nightly')
-    await env.advance('10s')
-    dump.release()
-    await env.advance('1m')
-    expect(await get()).toBeUndefined()
-    expect(await cronJob()).toBeUndefined()
-    expect(await env.list(Job)).toEqual([])
-    expect(archive.stored.size).toBe(left)
-  })
+  ] as const)(
+    'takes its children along; with deletionPolicy %s %i of its dumps stay',
+    longOnly,
+    async (deletionPolicy, left) => {
+      await policy({ deletionPolicy })
+      await env.advance('25h59m')
+      dump.hold()
+      // A dump is being made when the policy is deleted.
+      await env.advance('2m')
+      await env.delete(BackupPolicy, 'nightly')
+      await env.advance('10s')
+      dump.release()
+      await env.advance('1m')
+      expect(await get()).toBeUndefined()
+      expect(await cronJob()).toBeUndefined()
+      expect(await env.list(Job)).toEqual([])
+      expect(archive.stored.size).toBe(left)
+    },
+  )
 
   it('writes nothing while nothing changes', async () => {
     await policy({ schedule: '0 2 1 6 *' })

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { Webhooks } from '../../../shared/ports/webhooks.ts'
+import { pick } from '../../support/strength.ts'
 import { createHarness, type Harness } from './harness.ts'
 
 /**
@@ -111,11 +112,11 @@ async function differences(some: readonly Vector[]): Promise<readonly unknown[]>
 
 describe('mutating webhooks are asked and asked again as by Kubernetes', () => {
   it('alone', async () => {
-    expect(await differences(vectors.filter(({ policy }) => !policy))).toEqual([])
+    expect(await differences(pick(vectors.filter(({ policy }) => !policy)))).toEqual([])
   })
 
   it('behind a policy that changes the object in each round', async () => {
     await bindPolicy()
-    expect(await differences(vectors.filter(({ policy }) => policy))).toEqual([])
+    expect(await differences(pick(vectors.filter(({ policy }) => policy)))).toEqual([])
   })
 })
