@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
-import { admitBody, checkType, refuse } from './admission.ts'
+import { admitBody, checkType, refuse, type Admitted } from './admission.ts'
 import { awaitConversions, convertIfPossible } from './await-conversion.ts'
 import { asServed, servedIfConvertible } from './as-served.ts'
 import {
@@ -32,6 +32,7 @@ import { jsonPatch } from './json-patch.ts'
 import { mergeByKeys } from './keyed-merge.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
+import { namesVersion } from './metadata.ts'
 import { checkPreconditions, conflict, terminatingRefusal, terminationRefusal } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
@@ -40,7 +41,7 @@ import { definitionsIn, isDefinition } from './stored-definitions.ts'
 import type { PolicyReview, Reviewed } from './policy-review.ts'
 import type { StoredQuotas } from './stored-quotas.ts'
 import { toStoredVersion } from './stored-version.ts'
-import { normalizeBody, type Surroundings } from './strategies.ts'
+import { createsOnUpdate, mustNameVersion, normalizeBody, type Surroundings } from './strategies.ts'
 import { withTwins } from './twin-resources.ts'
 import { newObject, markDeleted, replaceObject, withStatus } from './transitions.ts'
 
@@ -78,12 +79,8 @@ export function createResources({ store, clock, random, quotas, policies }: Reso
 
     list: (kind, asked = {}) => listObjects(store, kind, asked),
 
-    create: async (kind, given, how) => {
-      const { body, warnings } = admitBody(kind, given, how)
-      const withOwner: typeof withManagedFields = (object, sent) =>
-        withFirstOwner(object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
-      return showInVersion(kind, await create(verbs, kind, body, { ...how, warnings, withOwner }))
-    },
+    create: async (kind, given, how) =>
+      showInVersion(kind, await createNamed(verbs, kind, admitBody(kind, given, how), how)),
 
     update: async (kind, given, how) => showInVersion(kind, await update(verbs, kind, given, how)),
 
@@ -131,6 +128,18 @@ interface Target {
 interface Verbs extends ResourcesOptions {
   readonly surroundings: (kind: ServedKind) => Surroundings | Promise<Surroundings>
   readonly writes: ConditionalWrites
+}
+
+/** Creates what a writer says, who is its first owner. */
+function createNamed(
+  verbs: Verbs,
+  kind: ServedKind,
+  { body, warnings }: Admitted,
+  how: WriteOptions,
+): Promise<Written> {
+  const withOwner: typeof withManagedFields = (object, sent) =>
+    withFirstOwner(object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
+  return create(verbs, kind, body, { ...how, warnings, withOwner })
 }
 
 /** `withOwner`: the new object with the managedFields that the body says. */
@@ -242,12 +251,26 @@ async function update(
   const { body, warnings } = admitBody(kind, given, how)
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const at = { namespace: namespaceOf(body), name: textOf(metadata['name']) }
-  const namesVersion = metadata['resourceVersion'] !== undefined
   const next = (before: StoredObject): Planned => {
-    if (!namesVersion && !kind.builtIn) refuse(kind, at.name, [mustNameVersion])
     return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
   }
-  return verbs.writes.change(kind, at, plan(next, namesVersion, how))
+  const change = (): Promise<Written> => verbs.writes.change(kind, at, plan(next, namesVersion(metadata), how))
+  if (!createsOnUpdate(kind)) return change()
+  const put = async (): Promise<Written> => {
+    try {
+      return await change()
+    } catch (error) {
+      if (!hasCode(error, 'NOT_FOUND') || (await verbs.store.get(keyIn(kind, at))) !== undefined) throw error
+      refuseUid(kind, at, body)
+      return createNamed(verbs, kind, { body: withoutVersion(body, metadata), warnings }, how)
+    }
+  }
+  return onNewest(put, { isConflict: (error) => hasCode(error, 'ALREADY_EXISTS') })
+}
+
+/** Who puts an object in the place of one that is gone may name the version of that one. */
+function withoutVersion(body: JsonObject, { resourceVersion: _, ...metadata }: JsonObject): JsonObject {
+  return { ...body, metadata }
 }
 
 function patchAt(
@@ -309,25 +332,27 @@ function writer(
 type ApplyPatch = Extract<Patch, { readonly type: 'apply' }>
 type PlainPatch = Exclude<Patch, ApplyPatch>
 
-const mustNameVersion = {
+function plan(
+  next: ChangePlan['next'],
+  isVersioned: boolean,
+  { dryRun = false, manager, permit, user, annotate, said, subresource, path }: WriteOptions & SubresourceOption,
+): ChangePlan {
+  const asked = { ...(user && { user }), ...(subresource && { subresource }), ...(path && { path }) }
+  return { next, namesVersion: isVersioned, dryRun, manager, permit, annotate, said, ...asked }
+}
+
+/** The object after a write through one of its two paths. Throws INVALID for a write of no version that needs one. */
+function mergeWrite(before: ApiObject, body: JsonObject, { kind, subresource }: Writer): ApiObject {
+  const isVersioned = isObject(body['metadata']) && namesVersion(body['metadata'])
+  if (!isVersioned && mustNameVersion(kind)) refuse(kind, before.metadata.name, [versionRequired])
+  return subresource === 'status' ? withStatus(kind, before, body) : replaceObject(kind, before, body)
+}
+
+const versionRequired = {
   field: 'metadata.resourceVersion',
   reason: 'FieldValueInvalid',
   message: 'Invalid value: 0x0: must be specified for an update',
 } as const
-
-function plan(
-  next: ChangePlan['next'],
-  namesVersion: boolean,
-  { dryRun = false, manager, permit, user, annotate, said, subresource, path }: WriteOptions & SubresourceOption,
-): ChangePlan {
-  const asked = { ...(user && { user }), ...(subresource && { subresource }), ...(path && { path }) }
-  return { next, namesVersion, dryRun, manager, permit, annotate, said, ...asked }
-}
-
-/** The object after a write through one of its two paths. */
-function mergeWrite(before: ApiObject, body: JsonObject, { kind, subresource }: Writer): ApiObject {
-  return subresource === 'status' ? withStatus(kind, before, body) : replaceObject(kind, before, body)
-}
 
 function rewritten(before: ApiObject, body: JsonObject, how: Writer): ApiObject {
   return withOwnership(before, mergeWrite(before, body, how), sentManagedFieldsOf(body), how)
@@ -356,7 +381,7 @@ function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {
 
 function namesVersionIn(patch: Patch): boolean {
   if (patch.type === 'json') return patch.body.some((operation) => operation['path'] === '/metadata/resourceVersion')
-  return isObject(patch.body['metadata']) && patch.body['metadata']['resourceVersion'] !== undefined
+  return isObject(patch.body['metadata']) && namesVersion(patch.body['metadata'])
 }
 
 function propagationFinalizer({ propagation }: DeleteOptions): string | undefined {

@@ -25,12 +25,17 @@ export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
     ...text(given, 'generateName'),
     ...text(given, 'namespace'),
     ...text(given, 'uid'),
-    ...text(given, 'resourceVersion'),
+    ...(namesVersion(given) ? text(given, 'resourceVersion') : {}),
     ...textMap(given, 'labels'),
     ...textMap(given, 'annotations'),
     ...finalizers(given),
     ...ownerReferences(given),
   }
+}
+
+/** Whether the metadata names a version: 0 means whichever there is, as leaving it out does. */
+export function namesVersion({ resourceVersion: version }: JsonObject): boolean {
+  return version !== undefined && version !== null && !/^0*$/.test(String(version))
 }
 
 function text(given: JsonObject, field: string): JsonObject {

@@ -30,6 +30,10 @@ export interface Surroundings {
 interface Strategy {
   /** Default: a DNS subdomain. */
   readonly nameRule?: NameRule
+  /** A PUT of an object that is not there creates it. */
+  readonly createsOnUpdate?: true
+  /** A write of the whole object names the version that it replaces, as for kinds of users' own. */
+  readonly namesVersion?: true
   /** What a writer's body means, before anything else looks at it. */
   intake?(body: JsonObject): JsonObject
   /** Takes back what a writer of the whole object may not change. */
@@ -56,6 +60,14 @@ export function eventEndMs({ series, metadata, ...event }: ApiObject): number {
   const seen = (isObject(series) ? series['lastObservedTime'] : undefined) ?? event['lastTimestamp']
   const times = [seen ?? event['eventTime'], metadata.creationTimestamp].map((time) => parseTimestamp(String(time)))
   return Math.max(...times.map((ms) => ms ?? 0)) + eventLifetimeMs
+}
+
+const role: Strategy = { nameRule: 'path segment', createsOnUpdate: true, check: checkRole }
+const roleBinding: Strategy = {
+  nameRule: 'path segment',
+  createsOnUpdate: true,
+  prepare: withSubjectGroups,
+  check: checkBinding,
 }
 
 const strategies: Readonly<Record<string, Strategy>> = {
@@ -89,31 +101,29 @@ const strategies: Readonly<Record<string, Strategy>> = {
     check: (next, live) => [...checkConfigKeys(next, live), ...checkImmutable(next, live)],
   },
   '/Event': {
+    createsOnUpdate: true,
     intake: (event) => withMicroTimes(withMicroTimes(event, 'series', ['lastObservedTime']), '', ['eventTime']),
     check: checkEvent,
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
-  'coordination.k8s.io/Lease': { intake: (lease) => withMicroTimes(lease, 'spec', ['acquireTime', 'renewTime']) },
+  'coordination.k8s.io/Lease': {
+    namesVersion: true,
+    createsOnUpdate: true,
+    intake: (lease) => withMicroTimes(lease, 'spec', ['acquireTime', 'renewTime']),
+  },
   '/ResourceQuota': { intake: withQuantityTexts, check: checkQuota },
-  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { check: checkPolicy },
-  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { check: checkPolicyBinding },
-  'admissionregistration.k8s.io/MutatingAdmissionPolicy': { check: checkMutatingPolicy },
-  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': { check: checkMutatingBinding },
-  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { check: checkWebhooks },
-  'admissionregistration.k8s.io/MutatingWebhookConfiguration': { check: checkWebhooks },
-  'rbac.authorization.k8s.io/Role': { nameRule: 'path segment', check: checkRole },
-  'rbac.authorization.k8s.io/ClusterRole': { nameRule: 'path segment', check: checkRole },
-  'rbac.authorization.k8s.io/RoleBinding': {
-    nameRule: 'path segment',
-    prepare: withSubjectGroups,
-    check: checkBinding,
-  },
-  'rbac.authorization.k8s.io/ClusterRoleBinding': {
-    nameRule: 'path segment',
-    prepare: withSubjectGroups,
-    check: checkBinding,
-  },
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { namesVersion: true, check: checkPolicy },
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { namesVersion: true, check: checkPolicyBinding },
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy': { namesVersion: true, check: checkMutatingPolicy },
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': { namesVersion: true, check: checkMutatingBinding },
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { namesVersion: true, check: checkWebhooks },
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': { namesVersion: true, check: checkWebhooks },
+  'rbac.authorization.k8s.io/Role': role,
+  'rbac.authorization.k8s.io/ClusterRole': role,
+  'rbac.authorization.k8s.io/RoleBinding': roleBinding,
+  'rbac.authorization.k8s.io/ClusterRoleBinding': roleBinding,
   'apiextensions.k8s.io/CustomResourceDefinition': {
+    namesVersion: true,
     finalizer: crdFinalizer,
     prepare: (next, { nowMs, definitions }) =>
       definitions === undefined ? next : acceptCrd(withServersStatus(next, definitions), nowMs, definitions),
@@ -135,13 +145,29 @@ function withServersStatus(next: ApiObject, definitions: readonly CustomResource
 const none: Strategy = {}
 
 /** The strategy of an object's kind; kinds of users' own have none. */
-export function strategyOf(object: ApiObject): Strategy {
-  return strategies[`${parseApiVersion(object.apiVersion).group}/${object.kind}`] ?? none
+export function strategyOf({ apiVersion, kind }: ApiObject): Strategy {
+  return strategyFor({ group: parseApiVersion(apiVersion).group, kind })
+}
+
+type Named = Pick<ServedKind, 'group' | 'kind'>
+
+function strategyFor({ group, kind }: Named): Strategy {
+  return strategies[`${group}/${kind}`] ?? none
 }
 
 /** The body as its kind takes it in. */
-export function normalizeBody({ group, kind }: Pick<ServedKind, 'group' | 'kind'>, body: JsonObject): JsonObject {
-  return strategies[`${group}/${kind}`]?.intake?.(body) ?? body
+export function normalizeBody(kind: Named, body: JsonObject): JsonObject {
+  return strategyFor(kind).intake?.(body) ?? body
+}
+
+/** Whether a PUT creates what is not there. Source: kubernetes, `AllowCreateOnUpdate` of the kind's strategy. */
+export function createsOnUpdate(kind: Named): boolean {
+  return strategyFor(kind).createsOnUpdate === true
+}
+
+/** Whether a write has to name a version. Source: kubernetes, `AllowUnconditionalUpdate` of the kind's strategy. */
+export function mustNameVersion(kind: ServedKind): boolean {
+  return !kind.builtIn || strategyFor(kind).namesVersion === true
 }
 
 /** Of one label, unlike the names of other objects: it is part of host names. */

@@ -12,12 +12,12 @@ import { accessGroup } from '../../resources/access-kinds.ts'
 import { forbiddenObject, requireAllowed } from './guard.ts'
 
 /**
- * What of a write beyond its verb a user has to be allowed: to create what an apply finds absent, and to have what a
+ * What of a write beyond its verb a user has to be allowed: to create what an apply or a PUT finds absent, and to have what a
  * role or a binding gives, unless the verbs `escalate` and `bind` allow more.
  */
 export function permitFor(user: User, wanted: ResourceAttributes, book: AccessBook): PermitWrite {
   return (next, live) => {
-    if (wanted.verb === 'patch' && live === undefined) requireCreate(user, wanted, book)
+    if (wanted.verb !== 'create' && live === undefined) requireCreate(user, wanted, book)
     if (wanted.group !== accessGroup || wanted.subresource !== '') return
     const write = { user, wanted, book, next, live }
     if (next.kind.endsWith('Binding')) checkBound(write)

@@ -7,7 +7,7 @@ import { methodNotAllowed } from '../request-info.ts'
 import { readObject } from '../request-body.ts'
 import { viewOf } from '../view.ts'
 
-/** `PUT` of an object or its status: never creates. */
+/** `PUT` of an object or its status: creates it only of kinds of which Kubernetes does so. */
 export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
   return async (call) => {
     if (call.info.name === '') throw methodNotAllowed()
@@ -16,6 +16,6 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     const body = await readObject(call.request)
     const twice = warnOfDuplicates(call.kind, body, options)
     const written = await resources.update(call.kind, placeBody(call, body), options)
-    return replyWritten(200, { view, twice }, written)
+    return replyWritten(written.outcome === 'created' ? 201 : 200, { view, twice }, written)
   }
 }

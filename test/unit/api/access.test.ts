@@ -143,6 +143,18 @@ describe('a role', () => {
     expect((await apply('old')).status).toBe(200)
   })
 
+  it('to update lets nobody create by a PUT', async () => {
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+    await role('updater', { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['update'] })
+    await bind('updater', 'alice')
+    expect(await alice(`PUT ${leases}/new`, { metadata: {} })).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('cannot create resource "leases"') },
+    })
+    const { body } = await made(`POST ${leases}`, { metadata: { name: 'old' } })
+    expect((await alice(`PUT ${leases}/old`, body)).status).toBe(200)
+  })
+
   it('that gathers has what is labelled for it, at once', async () => {
     await bind('view', 'alice')
     await made(`POST ${group}/clusterroles`, {

@@ -282,6 +282,40 @@ describe('PUT', () => {
     })
   })
 
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+  const unversioned: readonly (readonly [string, number])[] = [
+    ['/api/v1/namespaces/default/configmaps', 200],
+    [`${rbac}/clusterroles`, 200],
+    [leases, 422],
+    [widgets, 422],
+  ]
+  it.each(unversioned)('of no version in %s is a %s, as is one of version 0', async (path, status) => {
+    await harness.send(`POST ${path}`, { body: { metadata: { name: 'w1', resourceVersion: '0' } } })
+    for (const metadata of [{}, { resourceVersion: '0' }, { resourceVersion: '' }, { resourceVersion: null }])
+      expect((await harness.send(`PUT ${path}/w1`, { body: { metadata } })).status).toBe(status)
+    const patch = { body: { metadata: { resourceVersion: '0' } }, type: merge }
+    expect((await harness.send(`PATCH ${path}/w1`, patch)).status).toBe(status)
+  })
+
+  const subject = { kind: 'Widget', namespace: 'default', name: 'w' }
+  it.each([
+    [leases, {}],
+    ['/api/v1/namespaces/default/events', { involvedObject: subject }],
+    [`${rbac}/namespaces/default/roles`, {}],
+    [`${rbac}/clusterroles`, {}],
+  ])('creates what is not there in %s, as on Kubernetes', async (path, content) => {
+    const body = { ...content, metadata: { resourceVersion: '1', labels: { a: 'b' } } }
+    expect((await harness.send(`PUT ${path}/w1?dryRun=All`, { body })).status).toBe(201)
+    expect(await harness.send(`PUT ${path}/w1`, { body })).toMatchObject({
+      status: 201,
+      body: { metadata: { name: 'w1', labels: { a: 'b' } } },
+    })
+    expect((await harness.send(`PUT ${path}/w1`, { body })).status).toBe(409)
+    const gone = { ...body, metadata: { uid: 'x' } }
+    expect((await harness.send(`PUT ${path}/w2`, { body: gone })).status).toBe(409)
+  })
+
   it('takes its name from the URL, and refuses another', async () => {
     const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
     const { name: _, ...metadata } = body.metadata
