@@ -12,8 +12,8 @@ import { noSuchPath } from './failure.ts'
 import { hashContent, openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
 import { openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
 import { openApiV2Document } from './openapi/v2-document.ts'
+import { acceptedRanges } from './media-ranges.ts'
 import { json, jsonText, withHeader } from './reply.ts'
-import { mediaRange } from './representation.ts'
 import { methodNotAllowed } from './request-info.ts'
 import { reviewKinds } from './reviews/review-kinds.ts'
 
@@ -83,10 +83,9 @@ function groups(request: HttpRequest, root: 'api' | 'apis', versions: readonly G
   return withHeader(json(200, aggregateDiscovery(shown, aggregated)), 'content-type', type)
 }
 
-/** The first aggregated form in the Accept header; the client tells by Content-Type whether it got one. */
+/** The aggregated form, if the client wants one most; it tells by Content-Type whether it got one. */
 function findAggregatedVersion(request: HttpRequest): DiscoveryVersion | undefined {
-  for (const range of (request.header('accept') ?? '').split(',')) {
-    const { type, parameters } = mediaRange(range)
+  for (const { type, parameters } of acceptedRanges(request)) {
     const { as, g: group, v: version } = parameters
     if (type !== 'application/json') continue
     if (as === undefined) return undefined

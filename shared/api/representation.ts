@@ -1,5 +1,6 @@
 import { OperatingError } from '../model/errors.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
+import { acceptedRanges, type MediaRange } from './media-ranges.ts'
 import { textParameter } from './query.ts'
 
 /**
@@ -14,12 +15,12 @@ export type MetaVersion = 'v1' | 'v1beta1'
 /** How much of its object a row of a table carries. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
-/** The first form of the Accept header that is served. Throws NOT_ACCEPTABLE if there is none. */
+/** The form that the Accept header wants most of those that are served. Throws NOT_ACCEPTABLE if there is none. */
 export function representationOf(request: HttpRequest): Representation {
   const accept = request.header('accept')
   if (accept === undefined || accept === '' || accept === 'application/json') return asObject
-  for (const range of accept.split(',')) {
-    const served = representation(mediaRange(range), request.query)
+  for (const range of acceptedRanges(request)) {
+    const served = representation(range, request.query)
     if (served !== undefined) return served
   }
   throw notAcceptable()
@@ -37,7 +38,8 @@ function representation({ type, parameters }: MediaRange, query: URLSearchParams
   return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? { as: 'metadata', version } : undefined
 }
 
-const jsonTypes: readonly string[] = ['application/json', '*/*', 'application/*']
+/** What JSON is an answer to. */
+export const jsonTypes: readonly string[] = ['application/json', '*/*', 'application/*']
 
 function includeObject(query: URLSearchParams): IncludeObject {
   const value = textParameter(query, 'includeObject') ?? 'Metadata'
@@ -46,19 +48,6 @@ function includeObject(query: URLSearchParams): IncludeObject {
     'BAD_REQUEST',
     `unrecognized includeObject value: ${JSON.stringify(value)}; use None, Metadata or Object`,
   )
-}
-
-/** One range of an Accept header. */
-export interface MediaRange {
-  readonly type: string
-  readonly parameters: Readonly<Record<string, string | undefined>>
-}
-
-/** Reads one range of an Accept header; the weight `q` counts for nothing, the order does. */
-export function mediaRange(range: string): MediaRange {
-  const [type = '', ...rest] = range.split(';')
-  const parameters = Object.fromEntries(rest.map((parameter) => parameter.trim().split('=', 2)))
-  return { type: type.trim().toLowerCase(), parameters }
 }
 
 /** NOT_ACCEPTABLE in Kubernetes' words. */

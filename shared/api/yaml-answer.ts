@@ -1,9 +1,10 @@
 import { parseJson } from '../model/parse-json.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
-import { mediaRange } from './representation.ts'
+import { acceptedRanges } from './media-ranges.ts'
+import { jsonTypes } from './representation.ts'
 
 /**
- * Answers in YAML for who asks for it first (`Accept: application/yaml`). JSON is YAML, too: what is long, or is sent
+ * Answers in YAML for who wants it most (`Accept: application/yaml`). JSON is YAML, too: what is long, or is sent
  * while it is made, stays in that form.
  */
 export function withYamlAnswers(handler: HttpHandler): HttpHandler {
@@ -18,14 +19,9 @@ export function withYamlAnswers(handler: HttpHandler): HttpHandler {
 const lengthMax = 32_768
 
 function asksForYaml(request: HttpRequest): boolean {
-  const accept = request.header('accept')
-  if (accept === undefined || !accept.includes('yaml')) return false
-  for (const range of accept.split(',')) {
-    const { type } = mediaRange(range)
-    if (type === yamlType) return true
-    if (type.startsWith('application/json') || type.includes('*')) return false
-  }
-  return false
+  if (request.header('accept')?.includes('yaml') !== true) return false
+  const first = acceptedRanges(request).find(({ type }) => type === yamlType || jsonTypes.includes(type))
+  return first?.type === yamlType
 }
 
 const yamlType = 'application/yaml'

@@ -210,6 +210,18 @@ describe('a representation', () => {
       because: 'browsers take anything',
     },
     {
+      accept: 'application/json;q=0.1,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.2',
+      apiVersion: 'meta.k8s.io/v1',
+      kind: 'Table',
+      because: 'the weights say so',
+    },
+    {
+      accept: '*',
+      apiVersion: 'example.com/v1',
+      kind: 'WidgetList',
+      because: 'a star alone is anything',
+    },
+    {
       accept: 'application/json;as=Table;v=v9;g=meta.k8s.io,application/json',
       apiVersion: 'example.com/v1',
       kind: 'WidgetList',

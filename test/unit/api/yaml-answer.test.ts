@@ -72,13 +72,21 @@ describe('an answer in YAML', () => {
     for (const text of texts) expect(body).toContain(`: ${JSON.stringify(text)}\n`)
   })
 
-  it.each(['application/json, application/yaml', '*/*, application/yaml', 'application/json'])(
-    'is not given for %s',
-    async (first) => {
-      const { headers } = await harness.send('GET /api/v1/namespaces/default', { accept: first })
-      expect(headers['content-type']).toBe('application/json')
-    },
-  )
+  it.each([
+    ['application/json, application/yaml', 'json'],
+    ['application/json', 'json'],
+    ['application/yaml;q=0.5, application/json', 'json'],
+    ['application/yaml;q=x, application/json;q=0.1', 'json'],
+    ['application/json;q=0.5, application/yaml', 'yaml'],
+    ['application/json; q=0.5, application/yaml; q=0.6', 'yaml'],
+    ['*/*, application/yaml', 'yaml'],
+    ['application/*, application/yaml', 'yaml'],
+    ['*, application/yaml;q=0.9', 'yaml'],
+    ['text/html, application/yaml;q=0.2, */*;q=0.1', 'yaml'],
+  ])('to %s is %s, as on Kubernetes', async (wanted, form) => {
+    const { headers } = await harness.send('GET /api/v1/namespaces/default', { accept: wanted })
+    expect(headers['content-type']).toBe(`application/${form}`)
+  })
 
   it('is not given for a watch', async () => {
     expect((await harness.send('GET /api/v1/namespaces?watch=1', { accept })).status).toBe(406)
