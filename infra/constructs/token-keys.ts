@@ -28,9 +28,10 @@ export class TokenKeys extends Construct {
     acknowledge(this, 'DDB3', 'A key that is lost ends its tokens, and a token can be asked for again at any time.')
   }
 
-  /** For the API: it makes keys, signs, and knows tokens again. */
+  /** For the API: it makes keys, signs, knows tokens again, and tells by which keys others do. */
   allowSigning(worker: ControlFunction): void {
     worker.allow(['dynamodb:GetItem', 'dynamodb:PutItem'], [this.signing.tableArn, this.shown.tableArn])
+    worker.allow(['dynamodb:Scan'], [this.shown.tableArn])
     worker.addEnvironment('SETPOINT_SIGNING_KEYS', this.signing.tableName)
     this.tell(worker)
   }

@@ -31,9 +31,10 @@ import {
   noSuchSubresource,
   notThere,
 } from './failure.ts'
+import { createHealth } from './health.ts'
 import { createMeasure } from './measure.ts'
 import { createPathHandler } from './paths.ts'
-import { plainText, withHeader, withWarnings } from './reply.ts'
+import { withWarnings } from './reply.ts'
 import { methodNotAllowed, requestInfo, type ResourceRequest, type Verb } from './request-info.ts'
 import { createReview } from './reviews/review.ts'
 import { isReview, reviewKinds } from './reviews/review-kinds.ts'
@@ -66,7 +67,8 @@ export function createApi(given: ApiServices): HttpHandler {
   const { logger } = services
   const authenticate = withAccounts(services.authenticate, services)
   const handlerOf = createHandlers(services)
-  const answerPath = createPathHandler(services)
+  const health = createHealth(services)
+  const answerPath = createPathHandler({ ...services, checks: health.checks })
   const trail = createAuditTrail(services)
 
   const end = (response: HttpResponse, note: AuditNote | undefined): HttpResponse =>
@@ -109,8 +111,8 @@ export function createApi(given: ApiServices): HttpHandler {
     reply.catch((error: unknown) => tell(request, error))
 
   const answerAll: HttpHandler = (request) => {
-    if (request.path === '/readyz') return told(request, answerReady(services))
-    if (alive.includes(request.path)) return Promise.resolve(plainText(200, 'ok'))
+    const open = health.open.get(request.path)
+    if (open !== undefined) return told(request, open(request))
     const note = trail?.begin(request)
     if (trail === undefined || note === undefined) return told(request, answer(request))
     return answer(request, note).catch((error: unknown) => trail.end(note, tell(request, error)))
@@ -156,15 +158,6 @@ function admit({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite 
 
 /** What is written is looked at, too. */
 const writing: readonly string[] = ['create', 'update', 'patch']
-
-/** Open to all: whether the process answers is no secret. */
-const alive: readonly string[] = ['/healthz', '/livez']
-
-/** Who restarts a process that is alive gains nothing; who sends it no writes while it takes none does. */
-async function answerReady({ isReady = async () => true }: ApiServices): Promise<HttpResponse> {
-  if (await isReady()) return plainText(200, 'ok')
-  return withHeader(plainText(503, 'not ready: writes are not taken'), 'retry-after', '1')
-}
 
 function createHandlers(services: ApiServices): (info: ResourceRequest, kind: ServedKind) => VerbHandler {
   const measured = createMeasure(services)

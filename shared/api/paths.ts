@@ -1,7 +1,7 @@
 import type { JsonObject } from '../model/json.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-handler.ts'
-import type { ApiServices } from './call.ts'
+import type { ApiServices, Page } from './call.ts'
 import { deriveFromKinds } from './derive-from-kinds.ts'
 import { aggregateDiscovery, type DiscoveryVersion } from './discovery/aggregated.ts'
 import { groupVersions, type GroupVersion } from './discovery/group-versions.ts'
@@ -12,7 +12,9 @@ import { noSuchPath } from './failure.ts'
 import { hashContent, openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
 import { openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
 import { openApiV2Document } from './openapi/v2-document.ts'
+import { issuerDocuments } from './issuer-documents.ts'
 import { acceptedRanges } from './media-ranges.ts'
+import type { PathAnswer } from './path-answer.ts'
 import { json, jsonText, withHeader } from './reply.ts'
 import { methodNotAllowed } from './request-info.ts'
 import { reviewKinds } from './reviews/review-kinds.ts'
@@ -20,13 +22,23 @@ import { reviewKinds } from './reviews/review-kinds.ts'
 /** Answers a path that names no resource: versions, discovery, schema documents, pages. */
 export type PathHandler = (request: HttpRequest, segments: readonly string[]) => Promise<HttpResponse>
 
+interface PathServices extends Pick<
+  ApiServices,
+  'catalog' | 'version' | 'pages' | 'operations' | 'computed' | 'tokens'
+> {
+  /** Of the health of the process. */
+  readonly checks: ReadonlyMap<string, PathAnswer>
+}
+
 export function createPathHandler({
   catalog,
   version,
   pages,
   operations = new Map(),
   computed = [],
-}: Pick<ApiServices, 'catalog' | 'version' | 'pages' | 'operations' | 'computed'>): PathHandler {
+  tokens,
+  checks,
+}: PathServices): PathHandler {
   const own = computed.map(({ kind }) => kind)
   const described = (kinds: readonly ServedKind[]): readonly GroupVersion[] =>
     groupVersions([...withUnstoredKinds(kinds, own), ...reviewKinds])
@@ -36,17 +48,22 @@ export function createPathHandler({
   const schemas = deriveFromKinds(catalog, (kinds) => openApiDocuments(described(kinds), version))
   const oldSchemas = deriveFromKinds(catalog, (kinds) => hashContent(openApiV2Document(described(kinds), version)))
 
-  const named = [...new Set([...pages.keys(), ...operations.keys()])]
+  const alone = new Map<string, PathAnswer>([
+    ['/version', async () => json(200, versionDocument(version))],
+    ...checks,
+    ...issuerDocuments(tokens),
+    ...[...pages].map(([name, page]) => [`/${name}`, () => answerPage(page)] as const),
+  ])
+  const named = [...new Set([...paths, ...alone.keys(), ...[...operations.keys()].map((name) => `/${name}`)])]
 
   return async (request, segments) => {
     const [first, ...rest] = segments
     const operation = request.method === 'POST' && rest.length === 0 ? operations.get(first ?? '') : undefined
     if (operation !== undefined) return operation(request)
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
-    if (first === undefined) return json(200, { paths: [...paths, ...named.map((name) => `/${name}`)] })
-    if (first === 'version' && rest.length === 0) return json(200, versionDocument(version))
-    const page = rest.length === 0 ? pages.get(first ?? '') : undefined
-    if (page !== undefined) return { status: 200, headers: { 'content-type': page.type }, body: await page.text() }
+    if (first === undefined) return json(200, { paths: named })
+    const answer = alone.get(`/${segments.join('/')}`)
+    if (answer !== undefined) return answer(request)
     if (first === 'api' || first === 'apis') return discovery(request, first, { rest, versions: await served() })
     if (first !== 'openapi') throw noSuchPath()
     if (rest[0] === 'v2' && rest.length === 1) {
@@ -58,7 +75,11 @@ export function createPathHandler({
   }
 }
 
-const paths = ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
+const paths = ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz']
+
+async function answerPage({ type, text }: Page): Promise<HttpResponse> {
+  return { status: 200, headers: { 'content-type': type }, body: await text() }
+}
 
 interface Asked {
   readonly rest: readonly string[]

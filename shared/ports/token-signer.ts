@@ -1,3 +1,5 @@
+import type { JsonObject } from '../model/json.ts'
+
 /**
  * Signs tokens of the control plane's own, and knows them again. Whoever has a token can use it until it ends; nobody
  * can make one, or change what one says.
@@ -7,6 +9,8 @@ export interface TokenSigner {
   sign(claims: TokenClaims, seconds: number): Promise<SignedToken>
   /** What a token says that was signed here and holds now; `undefined` for every other text. */
   verify(token: string): Promise<TokenClaims | undefined>
+  /** By which others know its tokens again, as JSON Web Keys (RFC 7517). There is none before the first token. */
+  publicKeys(): Promise<readonly JsonObject[]>
 }
 
 export interface SignedToken {

@@ -1,4 +1,4 @@
-import { authenticatedGroup, superuserGroup } from '../model/access/authorize.ts'
+import { accountsGroup, authenticatedGroup, superuserGroup } from '../model/access/authorize.ts'
 import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
 import { findUncovered } from '../model/access/rule-allows.ts'
 import { hasCode } from '../model/errors.ts'
@@ -130,6 +130,9 @@ const documents = [
 ]
 const health = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/readyz/*']
 
+/** For who checks tokens of ServiceAccounts without asking here for each. */
+const issuerDiscovery = 'system:service-account-issuer-discovery'
+
 /** What the control plane tells of its own work; see shared/api/computed. */
 const ownWork = resourceRule('setpoint.dev', ['budgets', 'queuedkeys', 'queues', 'timers'], ['get', 'list'])
 
@@ -182,6 +185,15 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
     role({ name: 'setpoint:aggregate-to-view', gatheredBy: ['view'] }, ...kinds(read)),
     role({ name: 'system:discovery' }, urlRule(...documents)),
     role({ name: 'system:public-info-viewer' }, urlRule('/healthz', '/livez', '/readyz', '/version')),
+    role(
+      { name: issuerDiscovery },
+      urlRule(
+        '/.well-known/openid-configuration',
+        '/.well-known/openid-configuration/',
+        '/openid/v1/jwks',
+        '/openid/v1/jwks/',
+      ),
+    ),
     role({ name: 'system:monitoring' }, urlRule(...health, '/metrics', '/doctor'), ownWork),
     role(
       { name: 'system:basic-user' },
@@ -202,6 +214,7 @@ const bootstrapBindings: readonly JsonObject[] = [
   binding('system:discovery', authenticatedGroup),
   binding('system:monitoring', 'system:monitoring'),
   binding('system:public-info-viewer', authenticatedGroup),
+  binding(issuerDiscovery, accountsGroup),
 ]
 
 /** Of the role of its own name. */

@@ -1,5 +1,5 @@
 import { DeleteItemCommand, ScanCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
 import { createPrivateKey } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -130,6 +130,20 @@ describe('a month later', () => {
     expect(Number(shown?.['expires'])).toBeGreaterThan(decodeJwt(last).exp ?? Infinity)
     await clock.advance(accountTokenSecondsMax * 1_000)
     expect([await verify(first), await verify(last)]).toEqual([undefined, undefined])
+  })
+
+  it('others are told both keys, each until its tokens have ended', async () => {
+    const signer = startSigner()
+    expect(await signer.publicKeys()).toEqual([])
+    const first = await sign(signer, accountTokenSecondsMax)
+    await clock.advance(rotationMs)
+    const next = await sign(signer)
+    const told = async () => new Set((await startSigner().publicKeys()).map(({ kid }) => kid))
+    expect(await told()).toEqual(new Set([keyOf(first), keyOf(next)]))
+    const keys = createLocalJWKSet({ keys: [...(await signer.publicKeys())] })
+    await jwtVerify(first, keys, { currentDate: new Date(clock.nowMs()) })
+    await clock.advance((accountTokenSecondsMax + 2 * 86_400) * 1_000)
+    expect(await told()).toEqual(new Set([keyOf(next)]))
   })
 
   it('several processes go on with one key, and those that knew the old one follow', async () => {

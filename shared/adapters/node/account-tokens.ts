@@ -1,5 +1,6 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
 import { accountTokenIssuer as issuer } from '../../model/access/account-token.ts'
+import type { JsonObject } from '../../model/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { TokenClaims, TokenSigner } from '../../ports/token-signer.ts'
 
@@ -8,6 +9,8 @@ export interface TokenKeys {
   /** The private key that signs now; it is made if there is none. */
   current(): Promise<SigningKey>
   readonly find: FindTokenKey
+  /** The public keys of all tokens that may hold. */
+  all(): Promise<readonly SigningKey[]>
 }
 
 export interface SigningKey {
@@ -23,6 +26,7 @@ export type FindTokenKey = (id: string | undefined) => Promise<KeyObject | undef
 export function createTokenSigner({ keys, clock }: { readonly keys: TokenKeys; readonly clock: Clock }): TokenSigner {
   return {
     verify: createTokenVerifier({ findKey: keys.find, clock }),
+    publicKeys: async () => (await keys.all()).map(jwkOf),
     sign: async ({ audiences, subject, bound }, seconds) => {
       const { SignJWT } = await import('jose')
       const { key, id } = await keys.current()
@@ -40,6 +44,11 @@ export function createTokenSigner({ keys, clock }: { readonly keys: TokenKeys; r
       return { token, endsAtMs: (startSeconds + seconds) * 1_000 }
     },
   }
+}
+
+function jwkOf({ key, id }: SigningKey): JsonObject {
+  const { kty = '', crv = '', x = '', y = '' } = key.export({ format: 'jwk' })
+  return { use: 'sig', kty, ...(id !== undefined && { kid: id }), crv, alg: algorithm, x, y }
 }
 
 export interface TokenVerifierOptions {

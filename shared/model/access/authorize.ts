@@ -14,8 +14,11 @@ export const superuserGroup = 'system:masters'
 /** Everybody is in it whose token is known. */
 export const authenticatedGroup = 'system:authenticated'
 
+/** Every ServiceAccount is in it. */
+export const accountsGroup = 'system:serviceaccounts'
+
 export function serviceAccountGroups(namespace: string): readonly string[] {
-  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup]
+  return [accountsGroup, `${accountsGroup}:${namespace}`, authenticatedGroup]
 }
 
 export function isSuperuser({ groups }: Asker): boolean {

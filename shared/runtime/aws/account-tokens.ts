@@ -23,7 +23,11 @@ export function openTokenSigner({ environment, dynamodb, clock, random }: TokenB
     const keys = createDynamodbTokenKeys({ client, table, signingTable, clock, random, patienceMs })
     return createTokenSigner({ keys, clock })
   })
-  return { sign: (claims, seconds) => signer().sign(claims, seconds), verify: (token) => signer().verify(token) }
+  return {
+    sign: (claims, seconds) => signer().sign(claims, seconds),
+    verify: (token) => signer().verify(token),
+    publicKeys: () => signer().publicKeys(),
+  }
 }
 
 /** Knows them again, in the authorizer, which does not see the key that signs. */

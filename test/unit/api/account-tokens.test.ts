@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeJwt, SignJWT } from 'jose'
+import { createLocalJWKSet, decodeJwt, jwtVerify, SignJWT, type JSONWebKeySet } from 'jose'
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTokenKeyFile } from '../../../shared/adapters/local/tokens/token-key-file.ts'
@@ -230,5 +230,40 @@ describe('the key', () => {
     expect(await openSigner().verify(token)).toBeUndefined()
     writeFileSync(keyFile, 'nonsense')
     await expect(openSigner().verify(token)).rejects.toThrow(`${keyFile} is no key`)
+  })
+})
+
+describe('the issuer of tokens', () => {
+  const configuration = '/.well-known/openid-configuration'
+  const keySet = '/openid/v1/jwks'
+
+  it('says where its keys are, and by them others know its tokens', async () => {
+    expect((await harness.send(`GET ${keySet}`)).body).toBe('{"keys":[]}')
+    const token = await tokenFor()
+    const told = await harness.send(`GET ${configuration}`, { headers: { host: 'setpoint.example:8443' } })
+    expect([told.status, told.headers['cache-control']]).toEqual([200, 'public, max-age=3600'])
+    expect(told.body).toEqual({
+      issuer: decodeJwt(token).iss,
+      jwks_uri: 'https://setpoint.example:8443/openid/v1/jwks',
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256'],
+    })
+    const { headers, body } = await harness.send(`GET ${keySet}`)
+    expect(headers['content-type']).toBe('application/jwk-set+json')
+    expect(body).not.toContain('"d"')
+    const keys = createLocalJWKSet(JSON.parse(body as string) as JSONWebKeySet)
+    const { payload } = await jwtVerify(token, keys, { currentDate: new Date(clock.nowMs()) })
+    expect(payload.sub).toBe('system:serviceaccount:default:robot')
+  })
+
+  it('tells it to every ServiceAccount, and to nobody else who has no right to it', async () => {
+    const token = await tokenFor()
+    for (const path of [configuration, keySet]) {
+      expect([path, (await harness.send(`GET ${path}`, { token })).status]).toEqual([path, 200])
+      expect([path, (await harness.send(`GET ${path}`, { token: 'alice' })).status]).toEqual([path, 403])
+      expect([path, (await harness.send(`GET ${path}`, { token: '' })).status]).toEqual([path, 401])
+    }
+    expect((await harness.send('GET /')).body.paths).toEqual(expect.arrayContaining([configuration, keySet]))
   })
 })

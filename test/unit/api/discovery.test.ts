@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWidgetHarness, type Harness } from './harness.ts'
+import { createHarness, createWidgetHarness, type Harness } from './harness.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -24,6 +24,40 @@ describe('/version', () => {
 describe('health', () => {
   it.each(['/healthz', '/livez', '/readyz'])('%s answers without a token', async (path) => {
     expect(await harness.send(`GET ${path}`, { token: '' })).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  it.each([
+    ['/healthz?verbose', '[+]ping ok\nhealthz check passed\n'],
+    ['/livez?verbose=1&exclude=ping', '[+]ping excluded: ok\nlivez check passed\n'],
+    ['/readyz?verbose', '[+]ping ok\n[+]writes ok\nreadyz check passed\n'],
+    [
+      '/readyz?verbose&exclude=writes&exclude=etcd&exclude=a"b',
+      '[+]ping ok\n[+]writes excluded: ok\n' +
+        'warn: some health checks cannot be excluded: no matches for "etcd","a\\"b"\nreadyz check passed\n',
+    ],
+    ['/readyz?exclude=etcd', 'ok'],
+  ])('%s is told as by Kubernetes, to everybody', async (path, text) => {
+    expect(await harness.send(`GET ${path}`, { token: '' })).toMatchObject({ status: 200, body: text })
+  })
+
+  it.each(['/healthz/ping', '/livez/ping', '/readyz/ping', '/readyz/writes'])(
+    '%s is one check, for who may ask',
+    async (path) => {
+      expect(await harness.send(`GET ${path}`)).toMatchObject({ status: 200, body: 'ok' })
+      expect(await harness.send(`GET ${path}`, { token: '' })).toMatchObject({ status: 401 })
+      expect(await harness.send(`GET ${path}`, { token: 'alice' })).toMatchObject({ status: 403 })
+    },
+  )
+
+  it('is told by each check for itself', async () => {
+    expect(await harness.send('GET /readyz/etcd')).toMatchObject({ status: 404 })
+    const full = await createHarness({ isReady: async () => false })
+    const failed = '[+]ping ok\n[-]writes failed: not taken\nreadyz check failed'
+    expect(await full.send('GET /readyz')).toMatchObject({ status: 503, body: failed })
+    expect(await full.send('GET /readyz?exclude=writes')).toMatchObject({ status: 200, body: 'ok' })
+    expect(await full.send('GET /readyz/writes')).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    expect(await full.send('GET /readyz/ping')).toMatchObject({ status: 200 })
+    full.close()
   })
 })
 

@@ -1,4 +1,4 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { accountTokenSecondsMax } from '../../../model/access/account-token.ts'
 import { OperatingError } from '../../../model/errors.ts'
@@ -48,6 +48,19 @@ interface FoundKey {
   readonly readAtMs: number
 }
 
+/** A new one each month, and each for little more than a year: one page has them all. */
+async function listDynamodbTokenKeys(options: DynamodbOptions): Promise<readonly SigningKey[]> {
+  const { client, table, clock } = options
+  const scan = new ScanCommand({ TableName: table, ConsistentRead: true })
+  const { Items = [] } = await createDynamodbRequests(options).repeat('list the keys of tokens', () =>
+    client.send(scan),
+  )
+  return Items.flatMap(({ id, key, expires }) => {
+    const holds = Number(expires?.N) * 1_000 > clock.nowMs()
+    return holds && key?.S !== undefined && id?.S !== undefined ? [{ key: createPublicKey(key.S), id: id.S }] : []
+  })
+}
+
 /** `table` has the public keys, `signingTable` the one private key that signs now. */
 export interface DynamodbTokenKeysOptions extends DynamodbOptions {
   readonly signingTable: string
@@ -93,6 +106,7 @@ export function createDynamodbTokenKeys(options: DynamodbTokenKeysOptions): Toke
 
   return {
     find: findDynamodbTokenKey(options),
+    all: () => listDynamodbTokenKeys(options),
     current: async () => {
       if (isGood(known) && clock.nowMs() - known.readAtMs < keyMaxAgeMs) return known
       known = await read()

@@ -22,7 +22,14 @@ export function createTokenKeyFile(keyFile: string): TokenKeys {
     return (pair = pairOf(made))
   }
 
-  return { current: async () => load() ?? make(), find: async () => load()?.publicKey }
+  return {
+    current: async () => load() ?? make(),
+    find: async () => load()?.publicKey,
+    all: async () => {
+      const key = load()?.publicKey
+      return key === undefined ? [] : [{ key }]
+    },
+  }
 }
 
 interface Pair {
