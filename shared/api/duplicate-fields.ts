@@ -1,31 +1,26 @@
 import { parseJson } from '../model/parse-json.ts'
-import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json } from '../model/json.ts'
-import type { ServedKind } from '../model/served-kind.ts'
-import type { WriteOptions } from '../resources/resources.ts'
 import { child, entry } from '../model/schema/field-error.ts'
 
-const duplicates = new WeakMap<object, readonly string[]>()
+const faults = new WeakMap<object, readonly string[]>()
+
+/** Remembers with a body what is wrong with its text, and harms nothing. */
+export function noteFaults(body: Json, found: readonly string[]): void {
+  if (found.length > 0 && typeof body === 'object' && body !== null) faults.set(body, found)
+}
+
+export function faultsOf(body: object): readonly string[] {
+  return faults.get(body) ?? none
+}
 
 /** Remembers with a body what its text says twice. */
 export function noteDuplicates(text: string, body: Json): void {
   const found = findDuplicateFields(text, body)
-  if (found.length > 0 && typeof body === 'object' && body !== null) duplicates.set(body, found)
-}
-
-/** The warnings for what a body says twice. Throws BAD_REQUEST under `Strict`, in Kubernetes' words. */
-export function warnOfDuplicates(
-  { kind, version }: Pick<ServedKind, 'kind' | 'version'>,
-  body: object,
-  { fieldValidation = 'Warn' }: Pick<WriteOptions, 'fieldValidation'>,
-): readonly string[] {
-  const warnings = (duplicates.get(body) ?? none).map((field) => `duplicate field "${field}"`)
-  if (fieldValidation === 'Ignore' || warnings.length === 0) return none
-  if (fieldValidation === 'Warn') return warnings
-  throw new OperatingError(
-    'BAD_REQUEST',
-    `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${warnings.join(', ')}`,
-  )
+  if (found.length > 0)
+    noteFaults(
+      body,
+      found.map((field) => `duplicate field "${field}"`),
+    )
 }
 
 /**

@@ -3,7 +3,7 @@ import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { bytesMax as objectBytesMax } from '../model/size-limit.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
-import { noteDuplicates } from './duplicate-fields.ts'
+import { noteDuplicates, noteFaults } from './duplicate-fields.ts'
 import { keepExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
 
@@ -103,7 +103,7 @@ function decodeJson(text: string): Json {
   return value
 }
 
-function parseAs(format: string, parse: () => unknown): unknown {
+function parseAs<Parsed>(format: string, parse: () => Parsed): Parsed {
   try {
     return parse()
   } catch (cause) {
@@ -121,8 +121,11 @@ function withoutQuotes(message: string): string {
 /** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */
 async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return decodeJson(text)
-  const { yamlValue } = await import('./yaml-body.ts')
-  return keepExactly(checkDepth(parseAs('YAML', () => yamlValue(text))))
+  const { readYaml } = await import('./yaml-body.ts')
+  const { value, faults } = parseAs('YAML', () => readYaml(text))
+  const kept = keepExactly(checkDepth(value))
+  noteFaults(kept, faults)
+  return kept
 }
 
 function checkDepth(value: unknown): Json {

@@ -21,8 +21,14 @@ const options = {
   prettyErrors: false,
 } as const
 
+export interface ReadYaml {
+  readonly value: unknown
+  /** Keys that a map has twice. The last one counts. */
+  readonly faults: readonly string[]
+}
+
 /** The value of one YAML document. Throws TOO_LARGE, and an Error that says what is wrong first, and where. */
-export function yamlValue(text: string): unknown {
+export function readYaml(text: string): ReadYaml {
   if (text.length > lengthMax)
     throw new OperatingError(
       'TOO_LARGE',
@@ -32,8 +38,14 @@ export function yamlValue(text: string): unknown {
   if (levelsOnALine.test(text)) throw new Error('there are more than 200 levels on one line')
   const lineCounter = new LineCounter()
   const document = withoutStacks(() => parseDocument(text, { ...options, lineCounter }))
-  const fault = document.errors[0] ?? faultOf(document)
-  if (fault === undefined) return document.toJS({ reviver: exactNumber })
+  const repeated: Scalar[] = []
+  const fault = document.errors[0] ?? faultOf(document, repeated)
+  const lineOf = ({ range }: Scalar): number => lineCounter.linePos(range?.[0] ?? 0).line
+  if (fault === undefined)
+    return {
+      value: document.toJS({ reviver: exactNumber }),
+      faults: repeated.map((key) => `yaml: line ${lineOf(key)}: key "${String(key.value)}" already set in map`),
+    }
   const { line, col } = lineCounter.linePos(fault.pos[0])
   throw new Error(`${fault.message} at line ${line}, column ${col}`)
 }
@@ -57,7 +69,8 @@ interface Fault {
   readonly pos: readonly [number, ...unknown[]]
 }
 
-function faultOf(document: Document.Parsed): Fault | undefined {
+/** What is wrong first. Keys that a map has twice are noted: Kubernetes takes the last. */
+function faultOf(document: Document.Parsed, repeated: Scalar[]): Fault | undefined {
   let fault: Fault | undefined
   let aliases = 0
   const noteFault = (message: string, at = 0): symbol => {
@@ -73,14 +86,19 @@ function faultOf(document: Document.Parsed): Fault | undefined {
       return isCollection(node) ? noteFault('A map key must be a plain value', node.range?.[0]) : undefined
     },
     Map: (_, { items }) => {
-      const repeated = firstRepeated(items.map(({ key }) => key).filter(isScalar))
-      return repeated && noteFault('Map keys must be unique', repeated.range?.[0])
+      noteRepeated(items.map(({ key }) => key).filter(isScalar), repeated)
     },
   })
   return fault
 }
 
-function firstRepeated(keys: readonly Scalar[]): Scalar | undefined {
+function noteRepeated(keys: readonly Scalar[], repeated: Scalar[]): void {
   const seen = new Set<unknown>()
-  return keys.find(({ value }) => seen.size === seen.add(value).size)
+  for (const key of keys) {
+    if (seen.has(key.value) && repeated.length < repeatedMax) repeated.push(key)
+    seen.add(key.value)
+  }
 }
+
+/** As many as a reply has room for. */
+const repeatedMax = 100

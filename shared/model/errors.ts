@@ -15,6 +15,8 @@ interface ErrorEntry {
 /** The catalogue: codes are never renamed or reused. `status` and `reason` are those of Kubernetes' `metav1.Status`. */
 export const errorCatalogue = {
   BAD_REQUEST: { status: 400, reason: 'BadRequest', disposition: 'stop' },
+  /** An object of other types or fields than its kind has. */
+  UNDECODABLE: { status: 400, reason: 'BadRequest', disposition: 'stop' },
   UNAUTHORIZED: { status: 401, reason: 'Unauthorized', disposition: 'stop' },
   FORBIDDEN: { status: 403, reason: 'Forbidden', disposition: 'stop' },
   NOT_FOUND: { status: 404, reason: 'NotFound', disposition: 'drop' },

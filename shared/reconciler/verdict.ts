@@ -34,7 +34,8 @@ function sortError(error: unknown, conceal: (text: string) => string): Exclude<V
   const message = cut(conceal(textOf(error)))
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message }
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message }
-  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'TOO_LARGE')) return { kind: 'stopped', reason: 'Refused', message }
+  if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'UNDECODABLE', 'TOO_LARGE'))
+    return { kind: 'stopped', reason: 'Refused', message }
   if (hasCode(error, 'VERSION_CONFLICT')) return { kind: 'failed', reason: 'Conflict', message, quiet: true }
   return { kind: 'failed', reason: reasonOf(error), message, quiet: false, ...stackOf(error) }
 }

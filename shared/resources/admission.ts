@@ -9,6 +9,7 @@ import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { interpretSchema } from '../model/schema/validate.ts'
 import { siftMetadata } from './metadata-fields.ts'
+import { undecodablePatch } from './refusals.ts'
 import type { WriteOptions } from './resources.ts'
 import { normalizeBody } from './strategies.ts'
 
@@ -19,7 +20,7 @@ export interface Admitted {
 }
 
 /**
- * Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what it is to replace.
+ * Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what a patch is to replace.
  */
 export function admitBody(
   kind: ServedKind,
@@ -33,9 +34,26 @@ export function admitBody(
   const { value, unknown } = isKnown ? { value: body, unknown: [] } : prune(kind.schema, body)
   const all = strange.length === 0 ? unknown : [...unknown, ...strange]
   if (all.length === 0) return { body: value, warnings }
-  if (options.fieldValidation === 'Strict') throw strictError(kind, all)
-  if (options.fieldValidation === 'Ignore') return { body: value, warnings }
-  return { body: value, warnings: [...all.map((field) => `unknown field "${field}"`), ...warnings] }
+  const faults = all.map((field) => `unknown field "${field}"`)
+  return { body: value, warnings: [...warnOfFaults(kind, faults, options, live !== undefined), ...warnings] }
+}
+
+/**
+ * The warnings for what is wrong with a body and harms nothing, unless its writer wants none. Throws under `Strict`:
+ * UNDECODABLE, or INVALID about a patch, which in Kubernetes is a fault of the object that it makes.
+ */
+export function warnOfFaults(
+  { kind, version }: Pick<ServedKind, 'kind' | 'version'>,
+  faults: readonly string[],
+  { fieldValidation = 'Warn' }: Pick<WriteOptions, 'fieldValidation'>,
+  isPatch = false,
+): readonly string[] {
+  if (fieldValidation === 'Ignore' || faults.length === 0) return []
+  if (fieldValidation === 'Warn') return faults
+  const why = `strict decoding error: ${faults.join(', ')}`
+  if (isPatch) throw undecodablePatch(why)
+  const message = `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`
+  throw new OperatingError('UNDECODABLE', message)
 }
 
 /** The metadata of `live` is known. */
@@ -72,14 +90,6 @@ export function checkType(kind: ServedKind, given: JsonObject): void {
 
 function textOr(value: unknown, otherwise: string): string {
   return typeof value === 'string' && value !== '' ? value : otherwise
-}
-
-function strictError(kind: ServedKind, unknown: readonly string[]): OperatingError {
-  const fields = unknown.map((field) => `unknown field "${field}"`).join(', ')
-  return new OperatingError(
-    'BAD_REQUEST',
-    `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${fields}`,
-  )
 }
 
 /** The object with the defaults of its schema; the same object if it has them all. `live` is what it is to replace. */

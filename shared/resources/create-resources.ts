@@ -32,8 +32,7 @@ import { jsonPatch } from './json-patch.ts'
 import { mergeByKeys } from './keyed-merge.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
-import { namesVersion } from './metadata.ts'
-import { checkPreconditions, conflict, terminatingRefusal, terminationRefusal } from './refusals.ts'
+import { checkPreconditions, conflict, terminatingRefusal, terminationRefusal, undecodablePatch } from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
@@ -44,6 +43,7 @@ import { toStoredVersion } from './stored-version.ts'
 import { createsOnUpdate, mustNameVersion, normalizeBody, type Surroundings } from './strategies.ts'
 import { withTwins } from './twin-resources.ts'
 import { newObject, markDeleted, replaceObject, withStatus } from './transitions.ts'
+import { namesVersion } from './writable-metadata.ts'
 
 export interface ResourcesOptions {
   readonly store: ObjectStore
@@ -282,7 +282,11 @@ function patchAt(
   const next = (before: StoredObject): Planned => {
     const live = asServed(kind, before).object
     const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
-    return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
+    try {
+      return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
+    } catch (error) {
+      throw hasCode(error, 'UNDECODABLE') ? undecodablePatch(error.message) : error
+    }
   }
   return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
 }

@@ -1,5 +1,3 @@
-import { OperatingError } from '../model/errors.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import {
   isLabelValue,
@@ -10,93 +8,15 @@ import {
 } from '../model/qualified-name.ts'
 import { duplicate, forbidden, invalid, fieldRequired, tooLong, type FieldError } from '../model/schema/field-error.ts'
 
-/** Rules for `metadata`: what a writer may say, and what is carried over whatever the writer says. */
+/** Rules for `metadata`: what its parts may be. */
 
 const dns1123Subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')"
 
-/** The parts of metadata that a writer decides; everything else is the server's. Ill-typed parts throw BAD_REQUEST. */
-export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
-  const given = body['metadata'] ?? {}
-  if (!isObject(given)) throw new OperatingError('BAD_REQUEST', 'metadata: must be an object')
-  return {
-    ...text(given, 'name'),
-    ...text(given, 'generateName'),
-    ...text(given, 'namespace'),
-    ...text(given, 'uid'),
-    ...(namesVersion(given) ? text(given, 'resourceVersion') : {}),
-    ...textMap(given, 'labels'),
-    ...textMap(given, 'annotations'),
-    ...finalizers(given),
-    ...ownerReferences(given),
-  }
-}
-
-/** Whether the metadata names a version: 0 means whichever there is, as leaving it out does. */
-export function namesVersion({ resourceVersion: version }: JsonObject): boolean {
-  return version !== undefined && version !== null && !/^0*$/.test(String(version))
-}
-
-function text(given: JsonObject, field: string): JsonObject {
-  const value = given[field]
-  if (value === undefined || value === null || value === '') return {}
-  if (typeof value !== 'string') throw new OperatingError('BAD_REQUEST', `metadata.${field}: must be a string`)
-  return { [field]: value }
-}
-
-function textMap(given: JsonObject, field: string): JsonObject {
-  const value = given[field]
-  if (value === undefined || value === null) return {}
-  if (!isObject(value)) throw new OperatingError('BAD_REQUEST', `metadata.${field}: must be an object`)
-  let hasNulls = false
-  for (const key in value) {
-    if (value[key] === null) hasNulls = true
-    else if (typeof value[key] !== 'string')
-      throw new OperatingError('BAD_REQUEST', `metadata.${field}.${key}: must be a string; quote it in YAML`)
-  }
-  if (hasNulls) return { [field]: withoutNulls(value) }
-  return Object.keys(value).length === 0 ? {} : { [field]: value }
-}
-
-/** Where Kubernetes has texts, a null is the empty one. */
-function withoutNulls(texts: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, value ?? '']))
-}
-
-function finalizers(given: JsonObject): JsonObject {
-  const value = given['finalizers']
-  if (value === undefined || value === null) return {}
-  if (!Array.isArray(value) || value.some((name) => typeof name !== 'string')) {
-    throw new OperatingError('BAD_REQUEST', 'metadata.finalizers: must be a list of strings')
-  }
-  return value.length === 0 ? {} : { finalizers: [...new Set(value)] }
-}
-
-function ownerReferences(given: JsonObject): JsonObject {
-  const value = given['ownerReferences']
-  if (value === undefined || value === null) return {}
-  if (!Array.isArray(value) || !value.every(isObject)) {
-    throw new OperatingError('BAD_REQUEST', 'metadata.ownerReferences: must be a list of objects')
-  }
-  for (const [i, owner] of value.entries()) checkOwnerTypes(owner, `metadata.ownerReferences[${i}]`)
-  return value.length === 0 ? {} : { ownerReferences: value }
-}
-
 /** How long the texts of an owner reference may be: they become parts of keys. */
 const ownerLengthMax = { apiVersion: 317, kind: 63, name: 253, uid: 128 } as const
 const ownerTexts = Object.keys(ownerLengthMax) as readonly (keyof typeof ownerLengthMax)[]
-const ownerFlags = ['controller', 'blockOwnerDeletion'] as const
-
-/** Whoever follows the change takes them for what they are to be. */
-function checkOwnerTypes(owner: JsonObject, path: string): void {
-  const checkType = (field: string, type: 'string' | 'boolean'): void => {
-    if (owner[field] !== undefined && owner[field] !== null && typeof owner[field] !== type)
-      throw new OperatingError('BAD_REQUEST', `${path}.${field}: must be a ${type}`)
-  }
-  for (const field of ownerTexts) checkType(field, 'string')
-  for (const field of ownerFlags) checkType(field, 'boolean')
-}
 
 /** Everything about metadata that is not a matter of types. */
 export function checkMetadata(meta: ObjectMeta, nameRule: NameRule = 'subdomain'): readonly FieldError[] {

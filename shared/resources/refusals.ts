@@ -27,6 +27,12 @@ export function forbiddenFor(kind: ServedKind, name: string, why: string): Opera
   })
 }
 
+/** What a patch makes of an object, where nobody can decode it. The object is not shown: it may be confidential. */
+export function undecodablePatch(why: string): OperatingError {
+  const cause = { field: 'patch', reason: 'FieldValueInvalid', message: `Invalid value: ${why}` }
+  return new OperatingError('INVALID', ` "" is invalid: patch: ${cause.message}`, { details: { causes: [cause] } })
+}
+
 /** What a policy denies, by the reason that it gives. */
 export function deniedByPolicy(
   {

@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { validate } from '../../model/schema/validate.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { HttpRequest } from '../../ports/http-handler.ts'
-import { admitBody } from '../../resources/admission.ts'
-import { warnOfDuplicates } from '../duplicate-fields.ts'
+import { admitBody, warnOfFaults } from '../../resources/admission.ts'
+import { faultsOf } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
 
@@ -22,7 +22,7 @@ export interface Question {
 export async function readQuestion(kind: ServedKind, request: HttpRequest): Promise<Question> {
   const options = writeOptions(request, 'CreateOptions')
   const given = await readObject(request)
-  const twice = warnOfDuplicates(kind, given, options)
+  const twice = warnOfFaults(kind, faultsOf(given), options)
   const { body, warnings } = admitBody(kind, withoutNulls(given), options)
   const [wrong] = validate(kind.schema.properties?.['spec'] ?? {}, body['spec'] ?? {}, { path: 'spec' })
   if (wrong !== undefined) {

@@ -1,6 +1,7 @@
+import { warnOfFaults } from '../../resources/admission.ts'
 import { authorOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { methodNotAllowed } from '../request-info.ts'
-import { warnOfDuplicates } from '../duplicate-fields.ts'
+import { faultsOf } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
 import { readObject } from '../request-body.ts'
 import { replyWritten } from '../reply-written.ts'
@@ -14,7 +15,7 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
     const view = viewOf(call, clock)
     const options = { ...writeOptions(call.request, 'CreateOptions'), ...authorOf(call) }
     const body = await readObject(call.request)
-    const twice = warnOfDuplicates(call.kind, body, options)
+    const twice = warnOfFaults(call.kind, faultsOf(body), options)
     const written = await resources.create(call.kind, placeBody(call, body), options)
     return replyWritten(201, { view, twice }, written)
   }

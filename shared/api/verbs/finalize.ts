@@ -5,6 +5,7 @@ import type { ServedKind } from '../../model/served-kind.ts'
 import type { ReviewedPath } from '../../resources/policy-review.ts'
 import type { WriteOptions } from '../../resources/resources.ts'
 import { contentFinalizer, namespaceFinalizer } from '../../resources/strategies.ts'
+import { namesVersion } from '../../resources/writable-metadata.ts'
 import { authorOf, placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
@@ -22,10 +23,10 @@ export function createFinalize(services: ApiServices): VerbHandler {
     const options = writeOptions(call.request, 'UpdateOptions')
     const body = placeBody(call, await readObject(call.request))
     const spec = isObject(body['spec']) ? body['spec'] : {}
-    const { resourceVersion } = isObject(body['metadata']) ? body['metadata'] : {}
+    const metadata = isObject(body['metadata']) ? body['metadata'] : {}
     const names = Array.isArray(spec['finalizers']) ? spec['finalizers'] : []
     const isKept = names.includes(contentFinalizer)
-    const named = typeof resourceVersion === 'string' && resourceVersion !== '' ? resourceVersion : undefined
+    const named = namesVersion(metadata) ? String(metadata['resourceVersion']) : undefined
     const release = (): Promise<StoredObject> => letGo(call, services, { options, named, isKept })
     return jsonText(200, view.one(await (named === undefined ? onNewest(release) : release())))
   }

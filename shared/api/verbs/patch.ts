@@ -2,12 +2,13 @@ import { OperatingError } from '../../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import { apiVersionOf } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
-import { forbidden, fieldRequired } from '../../model/schema/field-error.ts'
+import { child, entry, forbidden, fieldRequired } from '../../model/schema/field-error.ts'
+import { warnOfFaults } from '../../resources/admission.ts'
 import { withMetadataLists } from '../../resources/keyed-merge.ts'
 import type { Patch } from '../../resources/resources.ts'
 import { authorOf, placeOf, subresourceOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
-import { warnOfDuplicates } from '../duplicate-fields.ts'
+import { faultsOf } from '../duplicate-fields.ts'
 import { flag, refuseOptions, textParameter, writeOptions } from '../query.ts'
 import { replyWritten } from '../reply-written.ts'
 import { methodNotAllowed } from '../request-info.ts'
@@ -21,17 +22,17 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
     if (call.info.name === '') throw methodNotAllowed()
     const view = viewOf(call, clock)
     const options = { ...writeOptions(call.request, 'PatchOptions'), ...subresourceOf(call), ...authorOf(call) }
-    const { patch, body } = await readPatch(call)
-    const twice = warnOfDuplicates(call.kind, body, options)
+    const { patch, faults } = await readPatch(call)
+    const twice = warnOfFaults(call.kind, faults, options, patch.type !== 'apply')
     const written = await resources.patch(call.kind, placeOf(call), patch, options)
     return replyWritten(written.outcome === 'created' ? 201 : 200, { view, twice }, written)
   }
 }
 
-/** A patch, and the body as it was sent. */
+/** A patch, and what is wrong with its text. */
 interface SentPatch {
   readonly patch: Patch
-  readonly body: object
+  readonly faults: readonly string[]
 }
 
 async function readPatch(call: Call): Promise<SentPatch> {
@@ -50,7 +51,8 @@ function patchOf(kind: ServedKind, type: JsonType, body: Json): SentPatch {
       return mergeOf(asObject(body))
     case 'application/json-patch+json': {
       const operations = requireOperations(body)
-      return { patch: { type: 'json', body: operations }, body: operations }
+      const faults = [...faultsOf(operations), ...findUnknownFields(operations)]
+      return { patch: { type: 'json', body: operations }, faults: faults.map((fault) => `json patch ${fault}`) }
     }
     case 'application/strategic-merge-patch+json':
       return mergeOf(strategicAsMerge(kind, asObject(body)), kind)
@@ -78,20 +80,20 @@ const patchTypes = ['application/json-patch+json', 'application/merge-patch+json
 function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch {
   return {
     patch: { type: 'merge', body, ...(listsOf?.builtIn === true && { keyedBy: withMetadataLists(listsOf.schema) }) },
-    body,
+    faults: faultsOf(body),
   }
 }
 
 export type ApplyPatch = Extract<Patch, { readonly type: 'apply' }>
 
 /** What somebody applies. Throws INVALID if they do not say who they are. */
-export async function readApply(call: Call): Promise<{ readonly patch: ApplyPatch; readonly body: object }> {
+export async function readApply(call: Call): Promise<SentPatch & { readonly patch: ApplyPatch }> {
   const { query } = call.request
   if (textParameter(query, 'fieldManager') === undefined)
     refuseOptions('PatchOptions', [fieldRequired('fieldManager', 'is required for apply patch')])
   const body = await readObject(call.request)
   requireType(body, call.kind)
-  return { patch: { type: 'apply', body: placeBody(call, body), force: flag(query, 'force') }, body }
+  return { patch: { type: 'apply', body: placeBody(call, body), force: flag(query, 'force') }, faults: faultsOf(body) }
 }
 
 /** What is applied says what it is: its fields are owned in that version. */
@@ -114,6 +116,21 @@ function asObject(body: Json): JsonObject {
   if (isObject(body)) return body
   throw new OperatingError('BAD_REQUEST', 'the body of a merge patch must be an object')
 }
+
+/** What no operation has. */
+function findUnknownFields(operations: readonly JsonObject[]): readonly string[] {
+  const found: string[] = []
+  for (const [i, operation] of operations.entries()) {
+    for (const name in operation)
+      if (!operationFields.has(name)) found.push(`unknown field "${child(entry('', i), name)}"`)
+    if (found.length >= faultsMax) break
+  }
+  return found
+}
+
+const operationFields: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
+/** As many as a reply has room for. */
+const faultsMax = 100
 
 const operationsMax = 10_000
 

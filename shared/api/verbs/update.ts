@@ -1,6 +1,7 @@
+import { warnOfFaults } from '../../resources/admission.ts'
 import { authorOf, subresourceOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { placeBody } from '../place-body.ts'
-import { warnOfDuplicates } from '../duplicate-fields.ts'
+import { faultsOf } from '../duplicate-fields.ts'
 import { writeOptions } from '../query.ts'
 import { replyWritten } from '../reply-written.ts'
 import { methodNotAllowed } from '../request-info.ts'
@@ -14,7 +15,7 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     const view = viewOf(call, clock)
     const options = { ...writeOptions(call.request, 'UpdateOptions'), ...subresourceOf(call), ...authorOf(call) }
     const body = await readObject(call.request)
-    const twice = warnOfDuplicates(call.kind, body, options)
+    const twice = warnOfFaults(call.kind, faultsOf(body), options)
     const written = await resources.update(call.kind, placeBody(call, body), options)
     return replyWritten(written.outcome === 'created' ? 201 : 200, { view, twice }, written)
   }

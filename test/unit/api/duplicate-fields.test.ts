@@ -1,18 +1,16 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { noteDuplicates, warnOfDuplicates } from '../../../shared/api/duplicate-fields.ts'
+import { faultsOf, noteDuplicates } from '../../../shared/api/duplicate-fields.ts'
 import type { Json } from '../../../shared/model/json.ts'
 import { parseJson } from '../../../shared/model/parse-json.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { createWidgetHarness, widgets, type Harness } from './harness.ts'
 
 /** JSON that names a field twice in one object: which of the two counts is a matter of luck. */
-const kind = { kind: 'Widget', version: 'v1' }
-
 function duplicatesIn(text: string): readonly string[] {
   const body = parseJson(text) as Json
   noteDuplicates(text, body)
-  return warnOfDuplicates(kind, body as object, {}).map((warning) => warning.slice('duplicate field '.length))
+  return faultsOf(body as object).map((warning) => warning.slice('duplicate field '.length))
 }
 
 describe('what stands there twice', () => {
@@ -90,11 +88,71 @@ describe('a write that says a field twice', () => {
     const ignored = await harness.send(`PATCH ${widgets}/w?fieldValidation=Ignore`, { type, body: merge })
     expect(ignored.headers['warning']).toBeUndefined()
     const strict = { status: 400, body: { message: expect.stringContaining('duplicate field "spec.color"') as string } }
-    expect(await harness.send(`PATCH ${widgets}/w?fieldValidation=Strict`, { type, body: merge })).toMatchObject(strict)
+    const patched = await harness.send(`PATCH ${widgets}/w?fieldValidation=Strict`, { type, body: merge })
+    expect(patched).toMatchObject({ ...strict, status: 422 })
     expect(await harness.send(`PUT ${widgets}/w?fieldValidation=Strict`, { body })).toMatchObject(strict)
     const apply = { type: 'application/apply-patch+yaml', body }
     const path = `${widgets}/w?fieldManager=me&force=true&fieldValidation=Strict`
     expect(await harness.send(`PATCH ${path}`, apply)).toMatchObject(strict)
+  })
+})
+
+describe('a write under Strict, Warn and Ignore', () => {
+  let harness: Harness
+  beforeEach(async () => {
+    harness = await createWidgetHarness()
+    await harness.send(`POST ${widgets}`, { body: { metadata: { name: 'w' }, spec: { color: 'red' } } })
+  })
+  afterEach(() => harness.close())
+
+  const yaml = 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: v }\nspec:\n  color: red\n  color: blue\n'
+  const twice = 'yaml: line 6: key "color" already set in map'
+  const merge = 'application/merge-patch+json'
+  const noField = 'unknown field "spec.colour"'
+  const operation = { op: 'add', path: '/spec/color', value: 'blue', note: 'x' }
+  const faulty: readonly (readonly [string, string, string, string, number, string])[] = [
+    ['a created YAML', `POST ${widgets}?`, 'application/yaml', yaml, 400, twice],
+    ['an applied YAML', `PATCH ${widgets}/v?fieldManager=m&`, 'application/apply-patch+yaml', yaml, 400, twice],
+    ['a merge patch', `PATCH ${widgets}/w?`, merge, '{"spec":{"color":"blue","colour":"x"}}', 422, noField],
+    [
+      'a JSON patch',
+      `PATCH ${widgets}/w?`,
+      'application/json-patch+json',
+      JSON.stringify([operation]),
+      422,
+      'json patch unknown field "[0].note"',
+    ],
+  ]
+  it.each(faulty)('is refused, warned of, or taken without a word: %s', async (_, line, type, body, status, why) => {
+    const strict = await harness.send(`${line}fieldValidation=Strict`, { type, body })
+    expect(strict).toMatchObject({
+      status,
+      body: { message: expect.stringContaining(`strict decoding error: ${why}`) },
+    })
+    const warned = await harness.send(`${line}dryRun=All`, { type, body })
+    expect([warned.headers['warning'], warned.body.spec.color]).toEqual([
+      `299 - "${why.replaceAll('"', '\\"')}"`,
+      'blue',
+    ])
+    const ignored = await harness.send(`${line}fieldValidation=Ignore`, { type, body })
+    expect([ignored.headers['warning'], ignored.body.spec.color]).toEqual([undefined, 'blue'])
+  })
+
+  it.each([
+    { generation: '1' },
+    { creationTimestamp: 'x' },
+    { deletionTimestamp: 7 },
+    { managedFields: {} },
+    { labels: { a: 1 } },
+  ])('is refused, whatever is asked for, if its metadata is of other types: %j', async (metadata) => {
+    const query = 'fieldValidation=Ignore'
+    const made = await harness.send(`POST ${widgets}?${query}`, { body: { metadata: { name: 'x', ...metadata } } })
+    expect([made.status, made.body.reason]).toEqual([400, 'BadRequest'])
+    const { body } = await harness.send(`GET ${widgets}/w`)
+    const put = { ...body, metadata: { ...body.metadata, ...metadata } }
+    expect((await harness.send(`PUT ${widgets}/w?${query}`, { body: put })).status).toBe(400)
+    const patched = await harness.send(`PATCH ${widgets}/w?${query}`, { type: merge, body: { metadata } })
+    expect(patched).toMatchObject({ status: 422, body: { details: { causes: [{ field: 'patch' }] } } })
   })
 })
 

@@ -158,7 +158,7 @@ describe('POST', () => {
     expect([status, body.metadata.managedFields]).toEqual([201, [entry]])
   })
 
-  it.each(['text', {}, [], [{}], [null], [{ ...entry, manager: 7 }], [{ ...entry, fieldsV1: 'all' }]])(
+  it.each([[[]], [[{}]], [[null]], [[{ ...entry, operation: 'Write' }]], [[{ ...entry, fieldsV1: 'all' }]]])(
     'takes managedFields that cannot be read, %j, for none',
     async (managedFields) => {
       const { status, body } = await harness.send(`POST ${widgets}`, {

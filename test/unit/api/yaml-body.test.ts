@@ -1,21 +1,16 @@
 /** YAML that would keep the parser busy for minutes, and YAML that says two things at once. */
 import { describe, expect, it } from 'vitest'
-import { yamlValue } from '../../../shared/api/yaml-body.ts'
+import { readYaml } from '../../../shared/api/yaml-body.ts'
 
 const lines = (count: number, line: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => line(i)).join('\n')
 
 describe('YAML', () => {
   it('of many keys is read before anybody gives up', () => {
-    expect(Object.keys(yamlValue(lines(1_800, (i) => `key${i}: 1`)) as object)).toHaveLength(1_800)
+    expect(Object.keys(readYaml(lines(1_800, (i) => `key${i}: 1`)).value as object)).toHaveLength(1_800)
   })
 
   const refused = [
-    {
-      text: 'a: 1\nb:\n  c: 1\n  c: 2\n',
-      message: 'Map keys must be unique at line 4, column 3',
-      because: 'of a key twice',
-    },
     { text: 'a: [1\n', message: 'at line 2, column 1', because: 'that does not end' },
     {
       text: `a: [${','.repeat(15_000)}]`,
@@ -31,10 +26,18 @@ describe('YAML', () => {
     { text: '['.repeat(20_000), message: 'Maximum call stack', because: 'of endless depth' },
   ]
   it.each(refused)('$because is refused', ({ text, message }) => {
-    expect(() => yamlValue(text)).toThrow(message)
+    expect(() => readYaml(text)).toThrow(message)
+  })
+
+  it('that says a key twice means the last of them, and says so', () => {
+    expect(readYaml('a: 1\nb:\n  c: 1\n  c: 2\na: 3\n')).toEqual({
+      value: { a: 3, b: { c: 2 } },
+      faults: ['yaml: line 5: key "a" already set in map', 'yaml: line 4: key "c" already set in map'],
+    })
+    expect(readYaml(lines(1_800, () => 'a: 1')).faults).toHaveLength(100)
   })
 
   it('has aliases', () => {
-    expect(yamlValue('a: &a {x: 1}\nb: *a\n')).toEqual({ a: { x: 1 }, b: { x: 1 } })
+    expect(readYaml('a: &a {x: 1}\nb: *a\n').value).toEqual({ a: { x: 1 }, b: { x: 1 } })
   })
 })

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import {
-  checkMetadata,
-  checkNoNewFinalizers,
-  isSubdomain,
-  writableMetadata,
-  type NameRule,
-} from '../../../shared/resources/metadata.ts'
+import { checkMetadata, checkNoNewFinalizers, isSubdomain, type NameRule } from '../../../shared/resources/metadata.ts'
+import { writableMetadata } from '../../../shared/resources/writable-metadata.ts'
 
 /** What Kubernetes says of the keys of labels and annotations (`IsQualifiedName` in its apimachinery). */
 const characters = "name part must consist of alphanumeric characters, '-', '_' or '.'"
@@ -63,7 +58,7 @@ describe('an owner reference', () => {
     { blockOwnerDeletion: 1 },
   ])('is refused with a field of another type: %j', (field) => {
     const body = { metadata: { ownerReferences: [{ ...owner, ...field }] } }
-    expect(() => writableMetadata(body)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+    expect(() => writableMetadata(body)).toThrow(expect.objectContaining({ code: 'UNDECODABLE' }))
   })
 
   it('may say null for what it leaves out', () => {
@@ -79,7 +74,7 @@ describe('an owner reference', () => {
   })
 })
 
-const bad = (message: string) => expect.objectContaining({ code: 'BAD_REQUEST', message })
+const bad = (message: string) => expect.objectContaining({ code: 'UNDECODABLE', message })
 
 describe('what a writer says of metadata', () => {
   it.each<[JsonObject, JsonObject]>([
@@ -90,7 +85,10 @@ describe('what a writer says of metadata', () => {
       { metadata: { name: 'a', generateName: 'b-', namespace: 'n', uid: 'u', resourceVersion: '7' } },
       { name: 'a', generateName: 'b-', namespace: 'n', uid: 'u', resourceVersion: '7' },
     ],
-    [{ metadata: { name: '', namespace: null, generation: 5, creationTimestamp: 'x', managedFields: [] } }, {}],
+    [{ metadata: { name: '', namespace: null, generation: 5, creationTimestamp: null, managedFields: [] } }, {}],
+    [{ metadata: { creationTimestamp: '2026-01-01T00:00:00.5+02:00', generation: null, selfLink: '/x' } }, {}],
+    [{ metadata: { managedFields: [null, { fieldsV1: 'all', time: null, other: 1 }], unknown: {} } }, {}],
+    [{ metadata: { finalizers: [null], ownerReferences: [null] } }, { finalizers: [''], ownerReferences: [{}] }],
     [{ metadata: { labels: { a: 'b', c: '' } } }, { labels: { a: 'b', c: '' } }],
     [{ metadata: { labels: {}, annotations: null } }, {}],
     [{ metadata: { annotations: { a: null, b: 'c' } } }, { annotations: { a: '', b: 'c' } }],
@@ -105,16 +103,38 @@ describe('what a writer says of metadata', () => {
   it.each<[JsonObject, string]>([
     [{ metadata: 'x' }, 'metadata: must be an object'],
     [{ metadata: [] }, 'metadata: must be an object'],
-    [{ metadata: { name: 5 } }, 'metadata.name: must be a string'],
-    [{ metadata: { resourceVersion: 7 } }, 'metadata.resourceVersion: must be a string'],
-    [{ metadata: { uid: false } }, 'metadata.uid: must be a string'],
+    [{ metadata: { name: 5 } }, 'metadata.name: must be a string; quote it in YAML'],
+    [{ metadata: { resourceVersion: 7 } }, 'metadata.resourceVersion: must be a string; quote it in YAML'],
+    [{ metadata: { uid: false } }, 'metadata.uid: must be a string; quote it in YAML'],
     [{ metadata: { labels: ['a'] } }, 'metadata.labels: must be an object'],
     [{ metadata: { annotations: { a: 1 } } }, 'metadata.annotations.a: must be a string; quote it in YAML'],
-    [{ metadata: { finalizers: 'a' } }, 'metadata.finalizers: must be a list of strings'],
-    [{ metadata: { finalizers: ['a', 1] } }, 'metadata.finalizers: must be a list of strings'],
-    [{ metadata: { ownerReferences: {} } }, 'metadata.ownerReferences: must be a list of objects'],
-    [{ metadata: { ownerReferences: ['a'] } }, 'metadata.ownerReferences: must be a list of objects'],
-    [{ metadata: { ownerReferences: [{ uid: 5 }] } }, 'metadata.ownerReferences[0].uid: must be a string'],
+    [{ metadata: { finalizers: 'a' } }, 'metadata.finalizers: must be a list'],
+    [{ metadata: { finalizers: ['a', 1] } }, 'metadata.finalizers[1]: must be a string; quote it in YAML'],
+    [{ metadata: { ownerReferences: {} } }, 'metadata.ownerReferences: must be a list'],
+    [{ metadata: { ownerReferences: ['a'] } }, 'metadata.ownerReferences[0]: must be an object'],
+    [{ metadata: { selfLink: {} } }, 'metadata.selfLink: must be a string; quote it in YAML'],
+    [{ metadata: { generation: '1' } }, 'metadata.generation: must be an integer'],
+    [{ metadata: { generation: 1.5 } }, 'metadata.generation: must be an integer'],
+    [{ metadata: { deletionGracePeriodSeconds: '0' } }, 'metadata.deletionGracePeriodSeconds: must be an integer'],
+    [{ metadata: { creationTimestamp: 5 } }, 'metadata.creationTimestamp: must be a string; quote it in YAML'],
+    [
+      { metadata: { creationTimestamp: '' } },
+      'metadata.creationTimestamp: must be a time such as 2026-01-01T00:00:00Z',
+    ],
+    [
+      { metadata: { deletionTimestamp: 'now' } },
+      'metadata.deletionTimestamp: must be a time such as 2026-01-01T00:00:00Z',
+    ],
+    [{ metadata: { managedFields: 'x' } }, 'metadata.managedFields: must be a list'],
+    [{ metadata: { managedFields: [7] } }, 'metadata.managedFields[0]: must be an object'],
+    [
+      { metadata: { managedFields: [{ manager: 7 }] } },
+      'metadata.managedFields[0].manager: must be a string; quote it in YAML',
+    ],
+    [
+      { metadata: { ownerReferences: [{ uid: 5 }] } },
+      'metadata.ownerReferences[0].uid: must be a string; quote it in YAML',
+    ],
     [
       { metadata: { ownerReferences: [{}, { controller: 0 }] } },
       'metadata.ownerReferences[1].controller: must be a boolean',

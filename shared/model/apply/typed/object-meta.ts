@@ -21,6 +21,20 @@ export const ownerReference: StructuralSchema = {
   },
 }
 
+/** `metav1.ManagedFieldsEntry`. */
+const managedFieldsEntry: StructuralSchema = {
+  type: 'object',
+  properties: {
+    manager: text,
+    operation: text,
+    apiVersion: text,
+    time,
+    fieldsType: text,
+    fieldsV1: { 'x-kubernetes-preserve-unknown-fields': true },
+    subresource: text,
+  },
+}
+
 /** A set of texts, which merges text by text. */
 export const finalizerSet: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'set' }
 
@@ -47,7 +61,7 @@ export const objectMetaSchema: StructuralSchema = {
       'x-kubernetes-list-map-keys': ['uid'],
     },
     finalizers: finalizerSet,
-    managedFields: { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'atomic' },
+    managedFields: { type: 'array', items: managedFieldsEntry, 'x-kubernetes-list-type': 'atomic' },
   },
 }
 
