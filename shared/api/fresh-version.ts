@@ -1,4 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
+import { storedAs, type ServedKind } from '../model/served-kind.ts'
 import type { ApiServices } from './call.ts'
 
 /**
@@ -34,4 +35,24 @@ function tooNew(version: string, latest: string): OperatingError {
       retryAfterSeconds: 1,
     },
   })
+}
+
+/**
+ * Lists tell the present, which is also how it was at a version if nothing of the kind has changed since. Throws EXPIRED
+ * where that is not known: where clocks number the writes, it never is.
+ */
+export async function requireUnchanged(
+  kind: ServedKind,
+  { since, until }: { readonly since: string; readonly until: string },
+  { feed }: Pick<ApiServices, 'feed'>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (feed.reachBack === undefined) {
+    const changes = feed.follow({ after: since, of: storedAs(kind), signal })[Symbol.asyncIterator]()
+    const { value } = await changes.next()
+    await changes.return?.()
+    if (value?.changes.length === 0 && BigInt(value.resourceVersion) >= BigInt(until)) return
+  }
+  const why = `lists tell the present, and there may have been changes: resourceVersion ${since} is not served exactly`
+  throw new OperatingError('EXPIRED', why)
 }

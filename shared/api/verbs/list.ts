@@ -1,9 +1,8 @@
-import { OperatingError } from '../../model/errors.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
 import type { ObjectList } from '../../resources/resources.ts'
-import type { ApiServices, Call, VerbHandler } from '../call.ts'
+import type { ApiServices, VerbHandler } from '../call.ts'
 import { withDamageWarnings } from '../damage-warnings.ts'
-import { reachVersion } from '../fresh-version.ts'
+import { reachVersion, requireUnchanged } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
 import { textParameter } from '../query.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
@@ -14,15 +13,24 @@ import { viewOf, type ListParts, type View } from '../view.ts'
 /** `GET` of a collection: whole, or in pages of `limit`. A whole one that is long is sent while it is read. */
 export function createList(services: ApiServices): VerbHandler {
   return async (call) => {
+    const { kind, request } = call
+    const { query, signal } = request
     const view = viewOf(call, services.clock)
-    const selected = { kind: call.kind, selection: selectionOf(call) }
-    const page = pageOptions(call.request.query)
-    refuseExactVersion(call)
-    await reachVersion(resourceVersion(call.request.query), services, call.request.signal)
+    const selected = { kind, selection: selectionOf(call) }
+    const page = pageOptions(query)
+    const version = resourceVersion(query)
+    await reachVersion(version, services, signal)
+    const exact = textParameter(query, 'resourceVersionMatch') === 'Exact' ? version : undefined
+    const read = async (pages: Pages): Promise<ObjectList> => {
+      const list = (await pages()) as ObjectList
+      if (exact === undefined) return list
+      await requireUnchanged(kind, { since: exact, until: list.resourceVersion }, services, signal)
+      return { ...list, resourceVersion: exact }
+    }
     if (page.limit !== undefined || page.continue !== undefined)
-      return answerPage(await selectObjects({ ...selected, ...page }, services), view)
+      return answerPage(await read(() => selectObjects({ ...selected, ...page }, services)), view)
     const pages = selectPages(selected, services)
-    const { continue: token, ...first } = (await pages()) as ObjectList
+    const { continue: token, ...first } = await read(pages)
     if (token === undefined) return answerPage(first, view)
     // A list that is sent while it is read says what its first page says.
     return withDamageWarnings(jsonPieces(200, listPieces(view.parts, first, pages)), first)
@@ -47,13 +55,4 @@ async function* listPieces(
     before = ','
   }
   yield closing
-}
-
-/** Lists tell the present, which satisfies every other way of asking for a version. */
-function refuseExactVersion({ request: { query } }: Call): void {
-  if (textParameter(query, 'resourceVersionMatch') !== 'Exact') return
-  throw new OperatingError(
-    'EXPIRED',
-    `lists tell the present: resourceVersion ${textParameter(query, 'resourceVersion') ?? ''} is not served exactly`,
-  )
 }

@@ -85,6 +85,22 @@ describe('a list', () => {
     expect(second.body.metadata).toEqual({ resourceVersion: first.body.metadata.resourceVersion })
   })
 
+  it('is told exactly at a resourceVersion since which nothing of its kind has changed', async () => {
+    const { body } = await harness.send(`GET ${all}`)
+    const { resourceVersion } = body.metadata
+    await harness.send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'other' } } })
+    const exact = (query = '') =>
+      harness.send(`GET ${all}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact${query}`)
+    expect(await exact()).toMatchObject({ status: 200, body: { metadata: { resourceVersion }, items: body.items } })
+    const one = await exact('&fieldSelector=metadata.name%3Da,metadata.namespace%3Ddefault')
+    expect([names(one), one.body.metadata]).toEqual([['default/a'], { resourceVersion }])
+    const page = await exact('&limit=2')
+    expect([names(page), page.body.metadata.resourceVersion]).toEqual([['default/a', 'default/b'], resourceVersion])
+    await harness.send(`DELETE ${widgets}/b`)
+    for (const query of ['', '&limit=2'])
+      expect(await exact(query)).toMatchObject({ status: 410, body: { reason: 'Expired' } })
+  })
+
   it('can be watched from its resourceVersion without a gap', async () => {
     for (const query of ['', '?fieldSelector=metadata.name%3Da']) {
       const { body } = await harness.send(`GET ${widgets}${query}`)
@@ -170,7 +186,7 @@ describe('a list', () => {
     {
       query: 'resourceVersion=1&resourceVersionMatch=Exact',
       status: 410,
-      message: 'lists tell the present: resourceVersion 1 is not served exactly',
+      message: 'lists tell the present, and there may have been changes: resourceVersion 1 is not served exactly',
     },
   ]
   it.each(refused)('is refused: $message', async ({ query, status, message }) => {
