@@ -6,7 +6,7 @@ import {
   prefixLengthMax,
   qualifiedName,
 } from '../model/qualified-name.ts'
-import { duplicate, forbidden, invalid, fieldRequired, tooLong, type FieldError } from '../model/schema/field-error.ts'
+import { forbidden, invalid, fieldRequired, tooLong, type FieldError } from '../model/schema/field-error.ts'
 
 /** Rules for `metadata`: what its parts may be. */
 
@@ -131,8 +131,6 @@ function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly Fie
       ),
     )
   }
-  if (new Set(owners.map((owner) => owner.uid)).size < owners.length)
-    errors.push(duplicate('metadata.ownerReferences', 'uid'))
   return errors
 }
 

@@ -19,8 +19,8 @@ import { giveUpError } from '../state/give-up-error.ts'
  *
  * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a
  *   key of its own. It
- * is deleted if none of its owners stays, and let go by one that is deleted with `orphan`, or by one that waits for it
- * while another stays. An owner of a kind that nobody has defined may be anywhere: it stays until its removal is seen.
+ * is deleted if none of its owners stays. While one stays, it is let go by those that are gone, that are deleted with
+ * `orphan`, or that wait for it. An owner of a kind that nobody has defined may be anywhere: it stays until its removal is seen.
  * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is
  *   left.
  */
@@ -102,6 +102,11 @@ export function createGarbageCollector(options: GarbageCollectorOptions): TurnRu
   return (turn, signal) => collector.run(turn, signal)
 }
 
+interface NamedOwner {
+  readonly reference: OwnerReference
+  readonly owner: ApiObject | undefined
+}
+
 class GarbageCollector {
   readonly #options: GarbageCollectorOptions
 
@@ -157,29 +162,44 @@ class GarbageCollector {
   /** `seenUid`: of the owner whose removal, or deletion, has been seen. */
   async #settleAsChild(child: ApiObject, seenUid?: string): Promise<readonly ObjectKey[]> {
     if (!isOwned(child)) return []
-    const owners = await this.#ownersOf(child)
+    const named = await this.#ownersOf(child)
+    const owners = named.flatMap(({ owner }) => owner ?? [])
     const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
     const waiting = owners.filter((owner) => propagationOf(owner) === 'foregroundDeletion')
-    const isKept = owners.length > waiting.length
-    const released = isKept && !isDeleting(child) ? waiting : []
-    if (isKept) await this.#releaseFrom(child, [...orphaning, ...released])
-    else if (!isDeleting(child) && !(await this.#hasUnknownOwner(child, seenUid)))
-      await this.#remove(child, waiting.length > 0)
-    return released.map(keyOf)
-  }
-
-  async #hasUnknownOwner(child: ApiObject, seenUid: string | undefined): Promise<boolean> {
-    for (const { apiVersion, kind, uid } of child.metadata.ownerReferences ?? []) {
-      if (uid === seenUid) continue
-      if ((await this.#options.catalog.byKind(parseApiVersion(apiVersion).group, kind)) === undefined) return true
+    const absent = named.filter(({ owner }) => owner === undefined).map(({ reference }) => reference)
+    const gone = await this.#knownAsGone(absent, seenUid)
+    if (owners.length > waiting.length) {
+      const released = isDeleting(child) ? [] : waiting
+      const left = new Set([...orphaning, ...released].map(({ metadata }) => metadata.uid))
+      const isLeft = (one: OwnerReference): boolean => left.has(one.uid) || (!isDeleting(child) && gone.includes(one))
+      await this.#releaseFrom(child, isLeft)
+      return released.map(keyOf)
     }
-    return false
+    if (!isDeleting(child) && gone.length === absent.length) await this.#remove(child, waiting.length > 0)
+    return []
   }
 
-  /** Those that are there. */
-  async #ownersOf(child: ApiObject): Promise<readonly ApiObject[]> {
-    const found = (child.metadata.ownerReferences ?? []).map((reference) => this.#ownerOf(reference, child))
-    return (await Promise.all(found)).flatMap((owner) => owner ?? [])
+  /** Of owners that are not there, those of a kind that somebody has defined, and the one that was seen to go. */
+  async #knownAsGone(
+    absent: readonly OwnerReference[],
+    seenUid: string | undefined,
+  ): Promise<readonly OwnerReference[]> {
+    const gone: OwnerReference[] = []
+    for (const reference of absent) {
+      const { apiVersion, kind, uid } = reference
+      const isSeen = uid === seenUid
+      if (isSeen || (await this.#options.catalog.byKind(parseApiVersion(apiVersion).group, kind)) !== undefined)
+        gone.push(reference)
+    }
+    return gone
+  }
+
+  /** Whom the child names, with those that are there. */
+  async #ownersOf(child: ApiObject): Promise<readonly NamedOwner[]> {
+    const references = child.metadata.ownerReferences ?? []
+    return Promise.all(
+      references.map(async (reference) => ({ reference, owner: await this.#ownerOf(reference, child) })),
+    )
   }
 
   async #ownerOf(reference: OwnerReference, child: ApiObject): Promise<ApiObject | undefined> {
@@ -215,11 +235,10 @@ class GarbageCollector {
     return false
   }
 
-  async #releaseFrom(child: ApiObject, owners: readonly ApiObject[]): Promise<void> {
-    if (owners.length === 0) return
-    const uids = new Set(owners.map(({ metadata }) => metadata.uid))
-    const ownerReferences = (child.metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid))
-    await this.#edit(child, { ownerReferences })
+  async #releaseFrom(child: ApiObject, isLeft: (reference: OwnerReference) => boolean): Promise<void> {
+    const { ownerReferences = [] } = child.metadata
+    const others = ownerReferences.filter((reference) => !isLeft(reference))
+    if (others.length < ownerReferences.length) await this.#edit(child, { ownerReferences: others })
   }
 
   async #dropFinalizer(object: ApiObject, name: string): Promise<void> {

@@ -108,33 +108,59 @@ describe('a write under Strict, Warn and Ignore', () => {
   const yaml = 'apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: v }\nspec:\n  color: red\n  color: blue\n'
   const twice = 'yaml: line 6: key "color" already set in map'
   const merge = 'application/merge-patch+json'
-  const noField = 'unknown field "spec.colour"'
   const operation = { op: 'add', path: '/spec/color', value: 'blue', note: 'x' }
-  const faulty: readonly (readonly [string, string, string, string, number, string])[] = [
-    ['a created YAML', `POST ${widgets}?`, 'application/yaml', yaml, 400, twice],
-    ['an applied YAML', `PATCH ${widgets}/v?fieldManager=m&`, 'application/apply-patch+yaml', yaml, 400, twice],
-    ['a merge patch', `PATCH ${widgets}/w?`, merge, '{"spec":{"color":"blue","colour":"x"}}', 422, noField],
-    [
-      'a JSON patch',
-      `PATCH ${widgets}/w?`,
-      'application/json-patch+json',
-      JSON.stringify([operation]),
-      422,
-      'json patch unknown field "[0].note"',
-    ],
+  interface Faulty {
+    readonly what: string
+    readonly line: string
+    readonly type: string
+    readonly body: string
+    readonly status: number
+    readonly why: string
+  }
+  const faulty: readonly Faulty[] = [
+    {
+      what: 'a created YAML',
+      line: `POST ${widgets}?`,
+      type: 'application/yaml',
+      body: yaml,
+      status: 400,
+      why: twice,
+    },
+    {
+      what: 'an applied YAML',
+      line: `PATCH ${widgets}/v?fieldManager=m&`,
+      type: 'application/apply-patch+yaml',
+      body: yaml,
+      status: 400,
+      why: twice,
+    },
+    {
+      what: 'a merge patch',
+      line: `PATCH ${widgets}/w?`,
+      type: merge,
+      body: '{"spec":{"color":"blue","colour":"x"}}',
+      status: 422,
+      why: 'unknown field "spec.colour"',
+    },
+    {
+      what: 'a JSON patch',
+      line: `PATCH ${widgets}/w?`,
+      type: 'application/json-patch+json',
+      body: JSON.stringify([operation]),
+      status: 422,
+      why: 'json patch unknown field "[0].note"',
+    },
   ]
-  it.each(faulty)('is refused, warned of, or taken without a word: %s', async (_, line, type, body, status, why) => {
-    const strict = await harness.send(`${line}fieldValidation=Strict`, { type, body })
+  it.each(faulty)('is refused, warned of, or taken without a word: $what', async ({ line, status, why, ...sent }) => {
+    const strict = await harness.send(`${line}fieldValidation=Strict`, sent)
     expect(strict).toMatchObject({
       status,
-      body: { message: expect.stringContaining(`strict decoding error: ${why}`) },
+      body: { message: expect.stringContaining(`strict decoding error: ${why}`) as string },
     })
-    const warned = await harness.send(`${line}dryRun=All`, { type, body })
-    expect([warned.headers['warning'], warned.body.spec.color]).toEqual([
-      `299 - "${why.replaceAll('"', '\\"')}"`,
-      'blue',
-    ])
-    const ignored = await harness.send(`${line}fieldValidation=Ignore`, { type, body })
+    const warned = await harness.send(`${line}dryRun=All`, sent)
+    const warning = `299 - "${why.replaceAll('"', '\\"')}"`
+    expect([warned.headers['warning'], warned.body.spec.color]).toEqual([warning, 'blue'])
+    const ignored = await harness.send(`${line}fieldValidation=Ignore`, sent)
     expect([ignored.headers['warning'], ignored.body.spec.color]).toEqual([undefined, 'blue'])
   })
 

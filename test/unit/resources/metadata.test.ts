@@ -216,7 +216,7 @@ describe('errors of metadata', () => {
   it.each<[string, readonly object[], readonly string[]]>([
     ['one owner', [owner], []],
     ['two owners', [owner, { ...owner, uid: 'v' }], []],
-    ['one owner twice', [owner, { ...owner, name: 'b' }], ['metadata.ownerReferences']],
+    ['one owner under two names', [owner, { ...owner, name: 'b' }], []],
     [
       'one controller',
       [

@@ -37,7 +37,14 @@ const kind = {
 } as unknown as ServedKind
 
 function widget(spec: JsonObject, generation = 3, status: JsonObject = { seen: 1 }): ApiObject {
-  const metadata = { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', generation, creationTimestamp: '' }
+  const metadata = {
+    name: 'a',
+    namespace: 'n',
+    uid: 'u',
+    resourceVersion: '1',
+    generation,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  }
   return { apiVersion: 'example.com/v1', kind: 'Widget', metadata, spec, status }
 }
 

@@ -50,7 +50,13 @@ describe('a new object', () => {
   })
 
   it('has what is the server’s set by the server, and no status that has its own path', () => {
-    const given = { name: 'w', uid: 'mine', generation: 7, creationTimestamp: 'x', labels: { a: 'b' } }
+    const given = {
+      name: 'w',
+      uid: 'mine',
+      generation: 7,
+      creationTimestamp: '2001-01-01T00:00:00Z',
+      labels: { a: 'b' },
+    }
     const content = { spec: { size: 2 }, status: { a: 1 }, none: undefined }
     const whole = newObject(kind, bodyOf(given, content), birth)
     expect(whole).toStrictEqual({

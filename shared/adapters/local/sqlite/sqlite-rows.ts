@@ -31,7 +31,7 @@ export function columnsOf(stored: StoredObject, touched: Touched): ObjectColumns
   // A character is three bytes at the most, and to count them takes longer than it is worth.
   if (rowLengthOf(state) * 3 > bytesMax)
     checkSize(object, Buffer.byteLength(state.doc) + Buffer.byteLength(state.engine ?? ''), touched)
-  const owners = object.metadata.ownerReferences?.map((owner) => owner.uid) ?? []
+  const owners = [...new Set(object.metadata.ownerReferences?.map((owner) => owner.uid))]
   return {
     ...state,
     nextRunAtMs: dueAtMs(engine) ?? null,

@@ -111,12 +111,13 @@ describe('the removal of an owner of very many children', () => {
 
   it.each([3, 400, childrenCount])('has the garbage collector take all %i with it', async (count) => {
     await removeOwner(count)
-    await create('adopted', {
-      ownerReferences: [owner, { ...owner, name: 'other', uid: (await create('other')).object.metadata.uid }],
-    })
+    const other = { ...owner, name: 'other', uid: (await create('other')).object.metadata.uid }
+    await create('adopted', { ownerReferences: [owner, other] })
     expect(await left()).toBe(count + 1)
     await collect()
-    expect(await left()).toBe(1)
+    expect(await left()).toBe(0)
+    const adopted = await read({ group: '', kind: 'ConfigMap', namespace: 'default', name: 'adopted' })
+    expect(adopted?.object.metadata.ownerReferences).toEqual([other])
   })
 })
 
@@ -144,6 +145,22 @@ describe('a child', () => {
 
   it('of an owner of a known kind that is not there goes', async () => {
     await add('child', [{ ...stranger, apiVersion: 'v1', kind: 'ConfigMap' }])
+    expect(await isThere('child')).toBe(false)
+  })
+
+  it('is let go by an owner that is not there while another stays, which may be named twice', async () => {
+    await env.apply(ConfigMap, { metadata: { name: 'near' } })
+    const uid = (await env.get(ConfigMap, 'near'))?.metadata.uid ?? ''
+    const near = { apiVersion: 'v1', kind: 'ConfigMap', name: 'near', uid }
+    const owners = [{ ...near, name: 'gone', uid: 'uid-gone' }, near, stranger, { ...near, name: 'other' }]
+    await add('child', owners)
+    const named = async () => (await env.get(ConfigMap, 'child'))?.metadata.ownerReferences
+    expect(await named()).toEqual([near, stranger])
+    await env.patch(ConfigMap, 'child', { metadata: { ownerReferences: [near, { ...near, controller: true }] } })
+    await env.settle()
+    expect(await named()).toHaveLength(2)
+    await env.delete(ConfigMap, 'near')
+    await env.settle()
     expect(await isThere('child')).toBe(false)
   })
 
