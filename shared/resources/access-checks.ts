@@ -4,7 +4,7 @@ import { equal, isObject, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { fieldRequired, invalid, notSupported, type FieldError } from '../model/schema/field-error.ts'
 import { accessGroup } from './access-kinds.ts'
-import { checkPathSegment, isSubdomain } from './metadata.ts'
+import { checkPathSegment, isSubdomain } from '../model/metadata.ts'
 import { checkLabelSelector } from './selector-checks.ts'
 
 /** What must hold for roles and bindings, in the words of Kubernetes' `pkg/apis/rbac/validation`. */

@@ -43,7 +43,7 @@ import { toStoredVersion } from './stored-version.ts'
 import { createsOnUpdate, mustNameVersion, normalizeBody, type Surroundings } from './strategies.ts'
 import { withTwins } from './twin-resources.ts'
 import { newObject, markDeleted, replaceObject, withStatus } from './transitions.ts'
-import { namesVersion } from './writable-metadata.ts'
+import { namesVersion } from '../model/writable-metadata.ts'
 
 export interface ResourcesOptions {
   readonly store: ObjectStore

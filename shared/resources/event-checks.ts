@@ -3,7 +3,7 @@ import type { ApiObject } from '../model/object.ts'
 import { fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { parseTimestamp } from '../model/time.ts'
-import { checkQualifiedName } from './metadata.ts'
+import { checkQualifiedName } from '../model/metadata.ts'
 
 /**
  * What Events must hold. One that comes by events.k8s.io is held to more than one of the core group. Errors name the

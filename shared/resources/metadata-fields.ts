@@ -1,4 +1,4 @@
-import { objectMetaSchema, ownerReference } from '../model/apply/typed/object-meta.ts'
+import { objectMetaSchema, ownerReference } from '../model/schema/object-meta.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 

@@ -2,7 +2,7 @@ import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import { checkSchema, refuse, withDefaults } from './admission.ts'
-import { checkMetadata, checkNoNewFinalizers } from './metadata.ts'
+import { checkMetadata, checkNoNewFinalizers } from '../model/metadata.ts'
 import { forbiddenFor } from './refusals.ts'
 import { strategyOf, type Surroundings } from './strategies.ts'
 

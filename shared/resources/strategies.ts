@@ -14,7 +14,7 @@ import { microTimeOf, parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import { checkConfigKeys } from './config-keys.ts'
 import { checkEvent } from './event-checks.ts'
-import type { NameRule } from './metadata.ts'
+import { checkNamespaceName, isOneLabel, type NameRule } from '../model/metadata.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkWebhooks } from './webhook-kinds.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
@@ -73,7 +73,8 @@ const roleBinding: Strategy = {
 const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
     finalizer: namespaceFinalizer,
-    check: checkNamespaceName,
+    // What else is wrong with a name is told of every kind.
+    check: ({ metadata: { name } }) => (isOneLabel(name) ? [] : checkNamespaceName('metadata.name', name)),
     // Where objects go that name no namespace; the next start would make it again.
     refuseDeletion: ({ metadata: { name } }) => (name === 'default' ? 'this namespace may not be deleted' : undefined),
     keep: (next, live) => ({ ...next, spec: isObject(live['spec']) ? live['spec'] : {} }),
@@ -168,14 +169,6 @@ export function createsOnUpdate(kind: Named): boolean {
 /** Whether a write has to name a version. Source: kubernetes, `AllowUnconditionalUpdate` of the kind's strategy. */
 export function mustNameVersion(kind: ServedKind): boolean {
   return !kind.builtIn || strategyFor(kind).namesVersion === true
-}
-
-/** Of one label, unlike the names of other objects: it is part of host names. */
-function checkNamespaceName({ metadata: { name } }: ApiObject): readonly FieldError[] {
-  if (/^[^.]{0,63}$/.test(name)) return []
-  const rule =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', 63 characters at most"
-  return [invalid('metadata.name', name, rule)]
 }
 
 /** `stringData` is for writing only: it is merged into `data`, encoded. */

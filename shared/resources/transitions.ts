@@ -8,7 +8,7 @@ import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
 import type { Part, Touched } from '../model/stored-object.ts'
 import { timestamp } from '../model/time.ts'
 import { withDefaults } from './admission.ts'
-import { writableMetadata } from './writable-metadata.ts'
+import { writableMetadata } from '../model/writable-metadata.ts'
 import { checkPreconditions } from './refusals.ts'
 import { strategyOf } from './strategies.ts'
 

@@ -14,7 +14,7 @@ import { changesIn, type ChangesIn, type OwnerViews } from './owner-views.ts'
 import { fieldsOf } from './typed/fields-of.ts'
 import type { MergeType } from './typed/merge-type.ts'
 import { merge } from './typed/merge.ts'
-import { unmanagedFields } from './typed/object-meta.ts'
+import { unmanagedFields } from './typed/unmanaged-fields.ts'
 import { pruneUnowned } from './typed/prune.ts'
 
 /** Who writes: one entry of `metadata.managedFields` without its fields. */

@@ -1,9 +1,17 @@
 import { dnsLabelFault } from '../dns-name.ts'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { checkMetadata, checkNamespaceName } from '../metadata.ts'
+import type { ObjectMeta } from '../object.ts'
+import { writableParts } from '../writable-metadata.ts'
 import { hasField } from './own-field.ts'
 import { child, type FieldError, invalid, fieldRequired } from './field-error.ts'
+import { objectMetaSchema } from './object-meta.ts'
+import { metadataFault } from './type-fault.ts'
 
-/** What `x-kubernetes-embedded-resource` asks of an object: an apiVersion, a kind, and metadata only as an object. */
+/**
+ * What `x-kubernetes-embedded-resource` asks of an object: an apiVersion, a kind, and metadata as every object has it, but
+ * for a name. Source: apiextensions-apiserver, `schema/objectmeta`.
+ */
 export function resourceFaults(object: JsonObject, path: string): readonly FieldError[] {
   const { apiVersion, kind, metadata } = object
   const faults = [
@@ -11,11 +19,32 @@ export function resourceFaults(object: JsonObject, path: string): readonly Field
       ? apiVersionFault(apiVersion, child(path, 'apiVersion'))
       : fieldRequired(child(path, 'apiVersion')),
     hasField(object, 'kind') ? kindFault(kind, child(path, 'kind')) : fieldRequired(child(path, 'kind')),
-    metadata === undefined || isObject(metadata)
-      ? undefined
-      : invalid(child(path, 'metadata'), metadata, 'must be an object'),
+    ...metadataFaults(metadata, path),
   ]
   return faults.filter((fault) => fault !== undefined)
+}
+
+function metadataFaults(metadata: Json | undefined, path: string): readonly FieldError[] {
+  if (metadata === undefined || metadata === null) return []
+  const misfit = metadataFault(metadata)
+  if (misfit !== undefined) return [invalid(child(path, misfit.field), misfit.value, misfit.why)]
+  const parts = writableParts(metadata as JsonObject)
+  const errors = checkMetadata({ name: anyName, ...parts } as ObjectMeta, 'path segment')
+  const { namespace } = parts
+  return [
+    ...errors.map((error) => ({ ...error, field: child(path, error.field) })),
+    ...(namespace === undefined ? [] : checkNamespaceName(child(path, 'metadata.namespace'), namespace)),
+  ]
+}
+
+/** Stands for a name that is left out. */
+const anyName = 'name'
+
+/** Whether its metadata has fields that no metadata has. */
+export function hasUnknownMetadata({ metadata }: JsonObject): boolean {
+  if (!isObject(metadata)) return false
+  for (const name in metadata) if (!Object.hasOwn(objectMetaSchema.properties ?? {}, name)) return true
+  return false
 }
 
 function apiVersionFault(apiVersion: unknown, field: string): FieldError | undefined {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts'
 import { type CompiledSchema, compile, fieldSchema } from './compiled-schema.ts'
 import { child, entry } from './field-error.ts'
+import { objectMetaSchema } from './object-meta.ts'
 import { setField } from './own-field.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -14,12 +15,12 @@ export interface Pruned<Value> {
 
 /**
  * Removes the fields of a whole object that its schema does not know, without touching the input. `apiVersion`, `kind`
- * and `metadata` always stay as they are, here and in embedded resources.
- * Source: apiextensions-apiserver, `schema/pruning`.
+ * and `metadata` always stay as they are; in embedded resources `metadata` loses what no metadata has.
+ * Source: apiextensions-apiserver, `schema/pruning` and `schema/objectmeta`.
  */
 export function prune<Value extends JsonObject>(schema: StructuralSchema, object: Value): Pruned<Value> {
   const run: Run = { path: '', unknown: [] }
-  const value = pruneFields(object, { ...compile(schema), isResource: true }, run) as Value
+  const value = pruneFields(object, { ...compile(schema), isResource: true }, run, true) as Value
   return { value, unknown: run.unknown.toSorted() }
 }
 
@@ -35,6 +36,7 @@ interface Run {
 }
 
 const mostReported = 100
+const metadataSchema = compile(objectMetaSchema)
 const conventional = new Set(['apiVersion', 'kind', 'metadata'])
 
 /** Without a schema nothing is known: objects lose all their fields, scalars stay. */
@@ -58,13 +60,14 @@ function pruneItems(items: Json[], node: CompiledSchema | undefined, run: Run): 
   return copy ?? items
 }
 
-function pruneFields(fields: JsonObject, node: CompiledSchema | undefined, run: Run): JsonObject {
+function pruneFields(fields: JsonObject, node: CompiledSchema | undefined, run: Run, isWhole = false): JsonObject {
   let copy: JsonObject | undefined
   const path = run.path
   for (const name in fields) {
     const field = fields[name]
-    if (field === undefined || (node?.isResource === true && conventional.has(name))) continue
-    const schema = node && fieldSchema(node, name)
+    const isConventional = node?.isResource === true && conventional.has(name)
+    if (field === undefined || (isConventional && (isWhole || name !== 'metadata'))) continue
+    const schema = isConventional ? metadataSchema : node && fieldSchema(node, name)
     if (schema === undefined && (node === undefined || node.others === 'unknown')) {
       if (node?.preservesUnknown === true) continue
       if (run.unknown.length < mostReported) run.unknown.push(child(path, name))

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json.ts'
 import type { StructuralSchema } from '../../schema/structural-schema.ts'
 import { keyElement, valueElement } from '../fields/field-path.ts'
 import { entryOf, isEmptyMap, listIn, mapIn } from '../json-parts.ts'
-import { objectProperties } from './object-meta.ts'
+import { objectProperties } from '../../schema/object-meta.ts'
 
 /**
  * How the values of one schema node merge. A node without a type may hold any of the three shapes, and the value at

@@ -1,6 +1,6 @@
 import { isObject } from '../../json.ts'
 import type { CompiledSchema } from '../compiled-schema.ts'
-import { resourceFaults } from '../embedded-resource.ts'
+import { hasUnknownMetadata, resourceFaults } from '../embedded-resource.ts'
 import { question, type Fit } from './fit.ts'
 import { isFlat } from './items.ts'
 import { isPlain, notPlain, plainOf, type Plain } from './plain.ts'
@@ -39,6 +39,7 @@ export function fitObject(node: CompiledSchema, options: FieldsOptions): Fit {
       const was = before === undefined ? undefined : before[name]
       if (field !== was && !isPlain(field, entry.plain) && !entry.fit(field, was, run)) return false
     }
+    if (node.isResource && (run.asks & question.known) !== 0 && hasUnknownMetadata(value)) return false
     if (defaults > 0 && (run.asks & question.complete) !== 0) return false
     if ((run.asks & question.valid) === 0) return true
     if (musts > 0 || count < minProperties || count > maxProperties) return false

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../../shared/model/json.ts'
+import { isSettled } from '../../../../shared/model/schema/settled.ts'
 import { prune, pruneValue } from '../../../../shared/model/schema/prune.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { schemaAndValue } from './schema-arbitrary.ts'
@@ -66,14 +67,14 @@ const rows: readonly Row[] = [
     kept: { list: [{ a: '1', b: 2 }] },
   },
   {
-    because: 'an embedded resource keeps its apiVersion, kind and metadata',
+    because: 'an embedded resource keeps its apiVersion, kind and what is known of metadata',
     spec: {
       type: 'object',
       properties: { template: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: known } } },
     },
     given: { template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', odd: 1 }, spec: { b: 1 }, other: 2 } },
-    kept: { template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', odd: 1 }, spec: {} } },
-    unknown: ['spec.template.other', 'spec.template.spec.b'],
+    kept: { template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' }, spec: {} } },
+    unknown: ['spec.template.metadata.odd', 'spec.template.other', 'spec.template.spec.b'],
   },
   {
     because: 'kind is a field like any other inside an object that is no resource',
@@ -147,4 +148,16 @@ describe('prune', () => {
       }),
     )
   })
+})
+
+it('is asked for an embedded resource whose metadata has an unknown field', () => {
+  const template = { type: 'object', 'x-kubernetes-embedded-resource': true, ...preserving } as const
+  const schema: StructuralSchema = { type: 'object', properties: { template } }
+  const settled = (metadata: JsonObject) =>
+    isSettled(schema, { template: { apiVersion: 'v1', kind: 'Pod', metadata, other: 1 } })
+  expect([settled({ name: 'a' }), settled({ name: 'a', odd: 1 }), settled({ labels: { a: 1 } })]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })

@@ -15,6 +15,13 @@ interface Row {
 }
 
 /** The messages here were compared with what apiextensions-apiserver 0.32 says to the same schemas and values. */
+const embedded = {
+  type: 'object',
+  'x-kubernetes-embedded-resource': true,
+  'x-kubernetes-preserve-unknown-fields': true,
+} as const
+const resource = { apiVersion: 'apps/v1', kind: 'Deployment' }
+
 const rows: readonly Row[] = [
   {
     because: 'a value of another type says which was found',
@@ -335,6 +342,34 @@ const rows: readonly Row[] = [
       'spec.kind: Required value',
       'spec.metadata: Invalid value: 1: must be an object',
     ],
+  },
+  {
+    because: 'metadata of an embedded resource has its types',
+    schema: embedded,
+    value: { ...resource, metadata: { name: 'a', labels: { a: 1 } } },
+    errors: ['spec.metadata.labels.a: Invalid value: 1: must be a string; quote it in YAML'],
+  },
+  {
+    because: 'metadata of an embedded resource holds what metadata may hold',
+    schema: embedded,
+    value: {
+      ...resource,
+      metadata: { name: 'a/b', namespace: 'A', labels: { 'a b': '' }, ownerReferences: [null], finalizers: ['a b'] },
+    },
+    errors: [
+      'spec.metadata.name: Invalid value: "a/b": may not contain \'/\'',
+      expect.stringContaining('spec.metadata.labels: Invalid value: "a b": name part must consist of') as never,
+      ...['apiVersion', 'kind', 'name', 'uid'].map(
+        (name) => `spec.metadata.ownerReferences[0].${name}: Required value`,
+      ),
+      'spec.metadata.finalizers: Invalid value: "a b": must be a qualified name such as example.com/cleanup',
+      expect.stringContaining('spec.metadata.namespace: Invalid value: "A": a lowercase RFC 1123 label') as never,
+    ],
+  },
+  {
+    because: 'metadata of an embedded resource needs no name',
+    schema: embedded,
+    value: { ...resource, metadata: { labels: null, annotations: { a: null }, creationTimestamp: null } },
   },
   {
     because: 'an embedded resource is one',

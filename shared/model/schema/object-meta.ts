@@ -1,6 +1,4 @@
-import type { StructuralSchema } from '../../schema/structural-schema.ts'
-import { nameElement } from '../fields/field-path.ts'
-import { setOfPaths } from '../fields/field-set.ts'
+import type { StructuralSchema } from './structural-schema.ts'
 
 const text: StructuralSchema = { type: 'string' }
 const number: StructuralSchema = { type: 'integer' }
@@ -67,22 +65,3 @@ export const objectMetaSchema: StructuralSchema = {
 
 /** The fields of every object, at the root of a schema and of an embedded resource. */
 export const objectProperties = { apiVersion: text, kind: text, metadata: objectMetaSchema } as const
-
-/** Fields that nobody can manage, because the name is what is managed or because only the server writes them. */
-export const unmanagedFields = setOfPaths(
-  [
-    ['apiVersion'],
-    ['kind'],
-    ['metadata'],
-    ['metadata', 'name'],
-    ['metadata', 'namespace'],
-    ['metadata', 'selfLink'],
-    ['metadata', 'uid'],
-    ['metadata', 'resourceVersion'],
-    ['metadata', 'generation'],
-    ['metadata', 'creationTimestamp'],
-    ['metadata', 'deletionTimestamp'],
-    ['metadata', 'deletionGracePeriodSeconds'],
-    ['metadata', 'managedFields'],
-  ].map((path) => path.map(nameElement)),
-)

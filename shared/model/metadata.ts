@@ -1,12 +1,6 @@
-import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
-import {
-  isLabelValue,
-  isQualifiedName,
-  nameLengthMax,
-  prefixLengthMax,
-  qualifiedName,
-} from '../model/qualified-name.ts'
-import { forbidden, invalid, fieldRequired, tooLong, type FieldError } from '../model/schema/field-error.ts'
+import { isDeleting, type ApiObject, type ObjectMeta } from './object.ts'
+import { isLabelValue, isQualifiedName, nameLengthMax, prefixLengthMax, qualifiedName } from './qualified-name.ts'
+import { forbidden, invalid, fieldRequired, tooLong, type FieldError } from './schema/field-error.ts'
 
 /** Rules for `metadata`: what its parts may be. */
 
@@ -61,6 +55,18 @@ export function checkPathSegment(field: string, name: string): readonly FieldErr
 export function isSubdomain(name: string): boolean {
   return name.length <= 253 && dns1123Subdomain.test(name)
 }
+
+/** What keeps a name from being one of a namespace: it is one label, since it is part of host names. */
+export function checkNamespaceName(field: string, name: string): readonly FieldError[] {
+  return isSubdomain(name) && isOneLabel(name) ? [] : [invalid(field, name, namespaceRule)]
+}
+
+export function isOneLabel(name: string): boolean {
+  return /^[^.]{0,63}$/.test(name)
+}
+
+const namespaceRule =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', 63 characters at most"
 
 /** Of all annotations of an object, as Kubernetes has it. */
 const annotationBytesMax = 256 * 1024

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import { checkMetadata, checkNoNewFinalizers, isSubdomain, type NameRule } from '../../../shared/resources/metadata.ts'
-import { writableMetadata } from '../../../shared/resources/writable-metadata.ts'
+import { checkMetadata, checkNoNewFinalizers, isSubdomain, type NameRule } from '../../../shared/model/metadata.ts'
+import { writableMetadata } from '../../../shared/model/writable-metadata.ts'
 
 /** What Kubernetes says of the keys of labels and annotations (`IsQualifiedName` in its apimachinery). */
 const characters = "name part must consist of alphanumeric characters, '-', '_' or '.'"
