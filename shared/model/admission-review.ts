@@ -62,11 +62,12 @@ export function readReview(answer: string, question: Question): WebhookVerdict |
     const fault = findFault({ apiVersion, kind, uid: response['uid'] }, question)
     if (fault !== undefined) return { fault }
   }
+  const { warnings, allowed = false } = response
+  if (allowed !== null && typeof allowed !== 'boolean') return { fault: 'response.allowed must be true or false' }
   const patch = readPatch(response, question)
   if ('fault' in patch) return patch
-  const { warnings } = response
   return {
-    allowed: response['allowed'] === true,
+    allowed: allowed === true,
     patch: patch.operations,
     warnings: (Array.isArray(warnings) ? warnings : [])
       .filter((warning) => typeof warning === 'string')
@@ -111,17 +112,20 @@ function textOf(value: Json | undefined): string {
 
 type Patch = { readonly operations: readonly JsonObject[] } | { readonly fault: string }
 
-function readPatch({ patch = '', patchType }: JsonObject, { version, isMutating }: Question): Patch {
+/** The patch of what is denied counts for nothing: it need not be one. */
+function readPatch({ patch = '', patchType, allowed }: JsonObject, { version, isMutating }: Question): Patch {
+  const isAllowed = allowed === true
   const isEmpty = patch === '' || patch === null
   const hasType = patchType !== undefined && patchType !== null
-  if (version === 'v1beta1') return isEmpty || !isMutating ? { operations: [] } : decodePatch(String(patch))
+  if (version === 'v1beta1')
+    return isEmpty || !isMutating || !isAllowed ? { operations: [] } : decodePatch(String(patch))
   if (!isMutating) {
     if (!isEmpty) return { fault: 'validating webhook may not return response.patch' }
     return hasType ? { fault: 'validating webhook may not return response.patchType' } : { operations: [] }
   }
   if (!isEmpty && !hasType) return { fault: 'webhook returned response.patch but not response.patchType' }
   if (isEmpty && hasType) return { fault: 'webhook returned response.patchType but not response.patch' }
-  if (isEmpty) return { operations: [] }
+  if (isEmpty || !isAllowed) return { operations: [] }
   if (patchType !== 'JSONPatch') return { fault: `unsupported patch type ${JSON.stringify(textOf(patchType))}` }
   return decodePatch(String(patch))
 }

@@ -290,6 +290,15 @@ it.each(bad)('a webhook that answers with $what counts as its failurePolicy says
   expect(await create({ replicas: 1 })).toMatchObject({ code: 201 })
 })
 
+it('a webhook that denies is believed, whatever else it says, and whichever status of success it says it with', async () => {
+  const patch = { patchType: 'JSONPatch', patch: 'no base64' }
+  server.answer = ({ request }) => ({ ...review({ uid: request.uid, allowed: false, ...patch }), status: 201 })
+  await configure('Mutating', 'm', { failurePolicy: 'Ignore' })
+  expect((await create({ replicas: 1 })).message).toContain('denied the request')
+  server.answer = ({ request }) => review({ uid: request.uid, allowed: 'false' })
+  expect(await create({ replicas: 1 })).toMatchObject({ code: 201 })
+})
+
 it('a webhook that does not answer in its time, or shows a certificate of others, fails', async () => {
   server.answer = () => 'silence'
   await configure('Validating', 'v', { timeoutSeconds: 1 })

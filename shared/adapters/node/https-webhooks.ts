@@ -79,8 +79,8 @@ async function send(
 }
 
 async function read(call: WebhookCall, response: IncomingMessage): Promise<string> {
-  const { statusCode } = response
-  if (statusCode !== 200) {
+  const { statusCode = 0 } = response
+  if (statusCode < 200 || statusCode > 206) {
     response.destroy()
     throw unavailable(call, `the server answered with status ${statusCode}`)
   }
