@@ -38,8 +38,8 @@ function tooNew(version: string, latest: string): OperatingError {
 }
 
 /**
- * Lists tell the present, which is also how it was at a version if nothing of the kind has changed since. Throws EXPIRED
- * where that is not known: where clocks number the writes, it never is.
+ * Lists tell the present, which is also how it was at a version if nothing of the kind has changed since. Throws
+ * EXPIRED where that is not known: where clocks number the writes, it never is.
  */
 export async function requireUnchanged(
   kind: ServedKind,

@@ -3,7 +3,9 @@ import { isObject, type Json, type JsonObject } from './json.ts'
 import type { ObjectMeta } from './object.ts'
 import { metadataFault } from './schema/type-fault.ts'
 
-/** The parts of metadata that a writer decides; everything else is the server's. Throws UNDECODABLE for ill-typed parts. */
+/**
+ * The parts of metadata that a writer decides; everything else is the server's. Throws UNDECODABLE for ill-typed parts.
+ */
 export function writableMetadata(body: JsonObject): Partial<ObjectMeta> {
   const given = body['metadata'] ?? {}
   const fault = metadataFault(given)

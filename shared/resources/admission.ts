@@ -20,7 +20,8 @@ export interface Admitted {
 }
 
 /**
- * Throws BAD_REQUEST for another kind's body, and for unknown fields under `Strict`. `live` is what a patch is to replace.
+ * Throws BAD_REQUEST for another kind's body, and as `warnOfFaults` for unknown fields. `live` is what a patch is to
+ * replace.
  */
 export function admitBody(
   kind: ServedKind,

@@ -262,14 +262,15 @@ async function update(
     } catch (error) {
       if (!hasCode(error, 'NOT_FOUND') || (await verbs.store.get(keyIn(kind, at))) !== undefined) throw error
       refuseUid(kind, at, body)
-      return createNamed(verbs, kind, { body: withoutVersion(body, metadata), warnings }, how)
+      return createNamed(verbs, kind, { body: withoutVersion(body), warnings }, how)
     }
   }
   return onNewest(put, { isConflict: (error) => hasCode(error, 'ALREADY_EXISTS') })
 }
 
 /** Who puts an object in the place of one that is gone may name the version of that one. */
-function withoutVersion(body: JsonObject, { resourceVersion: _, ...metadata }: JsonObject): JsonObject {
+function withoutVersion(body: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = isObject(body['metadata']) ? body['metadata'] : {}
   return { ...body, metadata }
 }
 
@@ -310,7 +311,7 @@ async function applyTo(
     if (!isThere) {
       refuseUid(kind, at, config)
       const body = applyConfiguration(undefined, config, given.force, writer(verbs, kind, how))
-      return create(verbs, kind, body, { ...how, warnings: [], withOwner: withManagedFields })
+      return create(verbs, kind, withoutVersion(body), { ...how, warnings: [], withOwner: withManagedFields })
     }
     return verbs.writes.change(kind, at, plan(next, namesVersionIn(given), how))
   }

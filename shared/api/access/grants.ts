@@ -12,8 +12,8 @@ import { accessGroup } from '../../resources/access-kinds.ts'
 import { forbiddenObject, requireAllowed } from './guard.ts'
 
 /**
- * What of a write beyond its verb a user has to be allowed: to create what an apply or a PUT finds absent, and to have what a
- * role or a binding gives, unless the verbs `escalate` and `bind` allow more.
+ * What of a write beyond its verb a user has to be allowed: to create what an apply or a PUT finds absent, and to have
+ * what a role or a binding gives, unless the verbs `escalate` and `bind` allow more.
  */
 export function permitFor(user: User, wanted: ResourceAttributes, book: AccessBook): PermitWrite {
   return (next, live) => {

@@ -9,8 +9,8 @@ import { objectMetaSchema } from './object-meta.ts'
 import { metadataFault } from './type-fault.ts'
 
 /**
- * What `x-kubernetes-embedded-resource` asks of an object: an apiVersion, a kind, and metadata as every object has it, but
- * for a name. Source: apiextensions-apiserver, `schema/objectmeta`.
+ * What `x-kubernetes-embedded-resource` asks of an object: an apiVersion, a kind, and metadata as every object has it,
+ * but for a name. Source: apiextensions-apiserver, `schema/objectmeta`.
  */
 export function resourceFaults(object: JsonObject, path: string): readonly FieldError[] {
   const { apiVersion, kind, metadata } = object

@@ -367,6 +367,15 @@ describe('PATCH', () => {
     expect([reply.status, reply.body.metadata.resourceVersion]).toEqual([200, body.metadata.resourceVersion])
   })
 
+  it('of type apply creates what is not there, though it names a version of what was', async () => {
+    const body = widget('w2', { color: 'red' }, { resourceVersion: '1' })
+    const made = await harness.send(`PATCH ${widgets}/w2?fieldManager=me`, { type: apply, body })
+    expect([made.status, made.body.metadata.managedFields]).toMatchObject([201, [{ manager: 'me' }]])
+    expect(await harness.send(`PATCH ${widgets}/w2?fieldManager=me`, { type: apply, body })).toMatchObject({
+      status: 409,
+    })
+  })
+
   it('of type apply creates what is not there, from JSON and from YAML', async () => {
     const json = await harness.send(`PATCH ${widgets}/w2?fieldManager=me`, { type: apply, body: widget('w2') })
     expect([json.status, json.body.spec]).toEqual([201, { color: 'red' }])
