@@ -411,4 +411,58 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: 'false',
     why: 'of what fits its schema all is seen: only a comparison is spared',
   },
+  {
+    path: 'shared/engine/loops/removed/runner.ts',
+    line: 'turn: { hold: end, isWanted: async () => false, isNearReceiveLimit: true, settle: end },',
+    replacement: 'true',
+    why: 'it is asked once the message is hidden, and hiding it again does nothing then',
+  },
+  {
+    path: 'shared/engine/insight/explain/facts.ts',
+    line: 'return events.toSorted((a, b) => (lastSeen(a) < lastSeen(b) ? 1 : -1)).slice(0, eventsMax)',
+    replacement: '<=',
+    why: 'of two events of one moment either may come first',
+  },
+  {
+    path: 'shared/engine/insight/explain/summary.ts',
+    line: 'const { sameErrors = 1 } = failureOf(engine) ?? {}',
+    replacement: '2',
+    why: 'both are too few to be told of',
+  },
+  {
+    path: 'shared/engine/insight/explain/words.ts',
+    line: 'return `${humanDuration(Math.max(0, nowMs - atMs))} ago`',
+    replacement: '1',
+    why: 'a millisecond is told as no second',
+  },
+  {
+    path: 'shared/engine/insight/run-advice.ts',
+    line: 'if (!asksSoon && requeues.size === 0) return',
+    replacement: 'false',
+    why: 'nothing is remembered then: only the making of a key is spared',
+  },
+  {
+    path: 'shared/engine/insight/run-advice.ts',
+    line: 'const inARow = asksSoon ? (requeues.get(key) ?? 0) + 1 : 0',
+    replacement: '-',
+    why: 'counting down comes by the same multiples',
+  },
+  {
+    path: 'shared/engine/insight/run-effects.ts',
+    line: "return others.toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? 1 : -1))[0]?.manager",
+    replacement: '<=',
+    why: 'of two that wrote in one second either may be named',
+  },
+  {
+    path: 'shared/engine/insight/secret-values.ts',
+    line: 'for (let at = 0; at + lengthMin <= text.length;) {',
+    replacement: '-',
+    why: 'no value begins behind the end: only looks are spared',
+  },
+  {
+    path: 'shared/engine/insight/secret-values.ts',
+    line: 'if (lengths.includes(form.length)) return',
+    replacement: 'false',
+    why: 'a length that is known twice is looked for twice',
+  },
 ]

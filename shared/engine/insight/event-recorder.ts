@@ -30,13 +30,12 @@ export function createEventRecorder(options: {
 }): EventRecorder {
   const { resources, clock, logger } = options
   const manager = { manager: 'setpoint-events' }
-  const last = { ms: 0, place: 0 }
+  let last: { readonly ms: number; readonly place: number } | undefined
 
   /** kubectl sorts by these times, and events of one run often are of one moment. */
   function nextTime(): string {
     const ms = clock.nowMs()
-    last.place = ms === last.ms ? last.place + 1 : 0
-    last.ms = ms
+    last = { ms, place: last?.ms === ms ? last.place + 1 : 0 }
     return formatOrderedTimestamp(ms, last.place)
   }
 
@@ -44,7 +43,7 @@ export function createEventRecorder(options: {
     const at = placeOf(about, event)
     const now = nextTime()
     try {
-      const { object } = (await resources.get(eventKind, at)) ?? {}
+      const { object } = await resources.get(eventKind, at)
       await resources.patch(
         eventKind,
         at,

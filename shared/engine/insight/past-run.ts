@@ -21,11 +21,10 @@ export function pastRunOf(run: RunToKeep): PastRun | undefined {
   const isReady = (verdict.kind === 'done' || verdict.kind === 'again') && (verdict.ready ?? true) === true
   const isSilent = log === undefined || log.isEmpty
   if (isReady && isSilent && writes === 0 && effects.drift === 0 && !run.isObserved) return undefined
-  const { generation } = run.stored.object.metadata
   return {
     ...run.quiet,
     outcome: verdict.kind,
-    ...(generation === undefined ? {} : { generation }),
+    generation: run.stored.object.metadata.generation,
     ...wordsOf(verdict),
     ...('afterMs' in verdict ? { afterMs: verdict.afterMs } : {}),
     reads: effects.reads,

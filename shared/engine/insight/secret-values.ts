@@ -49,9 +49,8 @@ export class SecretValues {
     const isPublic = publicKeysOf(secret)
     const { data, stringData } = secret
     for (const [key, value] of entriesOf(data)) {
-      const clear = decode(value)
-      const forms = clear === undefined ? [] : formsOf(clear)
-      if (clear === undefined || forms.length > 0) this.#noteForms([trimBase64(value), ...forms], isPublic(key))
+      const forms = formsOf(decode(value))
+      if (forms.length > 0) this.#noteForms([trimBase64(value), ...forms], isPublic(key))
     }
     for (const [key, value] of entriesOf(stringData)) this.#noteForms(formsOf(value), isPublic(key))
   }
@@ -91,7 +90,6 @@ export class SecretValues {
 
   #findAt(text: string, at: number): string | undefined {
     for (const length of this.#lengths.get(text.slice(at, at + lengthMin)) ?? []) {
-      if (at + length > text.length) continue
       const form = text.slice(at, at + length)
       if (this.#known.has(form) && !this.#isPublic(form)) return form
     }
@@ -143,7 +141,7 @@ function formsOf(value: string): readonly string[] {
   // Files end with a new line, and whoever uses the value leaves it out.
   const clear = value.trim()
   if (clear.length < lengthMin) return []
-  const lines = clear.includes('\n') ? clear.split('\n').map((line) => line.trim()) : []
+  const lines = clear.split('\n').map((line) => line.trim())
   const told = lines.filter((line) => line.length >= lineLengthMin && !line.startsWith('-----'))
   if (clear.length > encodedLengthMax) return [clear, ...told]
   const stored = [value, clear].map((text) => trimBase64(toBase64(text)))
@@ -159,12 +157,12 @@ function toUrlAlphabet(text: string): string {
   return text.replaceAll('+', '-').replaceAll('/', '_')
 }
 
-/** The text that is stored; undefined if it is no text, and the given one if it is no base64. */
-function decode(stored: string): string | undefined {
+/** The text that is stored; the given one if it is no base64, or of bytes that are no text. */
+function decode(stored: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesFromBase64(stored))
-  } catch (error) {
-    return error instanceof TypeError ? undefined : stored
+  } catch {
+    return stored
   }
 }
 

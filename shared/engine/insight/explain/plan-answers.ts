@@ -10,6 +10,7 @@ import { failureOf } from '../../../model/engine-state.ts'
 import { humanDuration } from '../../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { nextPassMs } from '../../../model/wheel.ts'
+import type { Controller } from '../../../reconciler/controller.ts'
 import type { Facts } from './facts.ts'
 import { currentWait, foreignFinalizers, objectSituationOf } from './situation.ts'
 import { agoText, section, until, withMessage } from './words.ts'
@@ -70,7 +71,7 @@ export function explainRequeue(facts: Facts): readonly string[] {
   return [
     nextRun(facts),
     ...(wakeAtMs === undefined ? [] : [`Another run was asked for: ${until(wakeAtMs, nowMs)}.`]),
-    resync(facts),
+    resync(controller, facts),
     ...unreadResync(facts),
     ...sooner(facts),
   ]
@@ -119,10 +120,10 @@ function nextRun(facts: Facts): string {
   }
 }
 
-function resync({ controller, stored, nowMs }: Facts): string {
+function resync({ resyncMs }: Controller, { stored, nowMs }: Facts): string {
   const { object } = stored
   const ownMs = ownResyncMs(object)
-  const periodMs = ownMs ?? controller?.resyncMs ?? 0
+  const periodMs = ownMs ?? resyncMs
   if (periodMs === 0) return `There is no resync${ownMs === undefined ? '' : `: ${byAnnotation}`}.`
   const every = `every ${humanDuration(periodMs)}${ownMs === undefined ? '' : `, ${byAnnotation}`}`
   const wait = currentWait(stored)

@@ -29,7 +29,7 @@ export function formatKey({ kind, namespace, name }: ObjectKey): string {
 
 /** One line for each relative, and one for those left out. */
 export function relativeLines({ shown, more }: Relatives): readonly string[] {
-  const width = Math.max(0, ...shown.map(({ key }) => formatKey(key).length))
+  const width = Math.max(...shown.map(({ key }) => formatKey(key).length))
   const lines = shown.map((one) => `${formatKey(one.key).padEnd(width)}  ${stateOf(one)}`)
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }

@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { createEventRecorder, type RecordedEvent } from '../../../../shared/engine/insight/event-recorder.ts'
 import { defineKind, defineReconciler, done, type JsonObject } from '../../../../shared/index.ts'
+import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
+import type { ObjectMeta } from '../../../../shared/model/object.ts'
 import { createTestEnv } from '../../../../shared/testing/test-env.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
 
 const Widget = defineKind({
   group: 'test.setpoint.dev',
@@ -44,4 +48,140 @@ it('keeps the order of what happened in one moment, for kubectl and for explain'
       .toSorted((a, b) => (String(a['lastTimestamp']) < String(b['lastTimestamp']) ? -1 : 1))
       .map(({ message }) => message)
   }
+})
+
+interface Given {
+  /** The event that is there; or how the look for it fails. */
+  readonly there?: object | ErrorCode
+  readonly metadata?: Partial<ObjectMeta>
+  readonly isOfCluster?: boolean
+  readonly event?: Partial<RecordedEvent>
+  /** When each of them is recorded. */
+  readonly atMs?: readonly number[]
+}
+
+const made: RecordedEvent = { type: 'Normal', reason: 'Made', message: 'it was made', component: 'widget' }
+
+interface Written {
+  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly involvedObject: object
+  readonly message: string
+  readonly firstTimestamp: string
+}
+
+/** What is written of an event about a widget, and what is logged. */
+async function recorded({ there = 'NOT_FOUND', metadata, isOfCluster = false, event, atMs = [5] }: Given = {}) {
+  const written: object[] = []
+  const lines: unknown[] = []
+  const { object } = storedWidget('w', { resourceVersion: '7', ...metadata })
+  const { namespace: _, ...wide } = object.metadata
+  const times = [...atMs]
+  const recorder = createEventRecorder({
+    resources: {
+      get: async () => {
+        if (typeof there === 'string') throw new OperatingError(there, 'no')
+        return { object: there }
+      },
+      patch: async (_kind: object, at: object, patch: object) => void written.push({ at, patch }),
+      create: async (_kind: object, body: object) => void written.push(body),
+    } as never,
+    clock: { nowMs: () => times.shift() ?? 0, sleep: async () => {} },
+    logger: { warn: (...line: unknown[]) => void lines.push(line) } as never,
+  })
+  const about = isOfCluster ? { ...object, metadata: wide } : object
+  for (let i = 0; i < atMs.length; i++) await recorder.record(about, { ...made, ...event })
+  return { written: written as readonly Written[], lines }
+}
+
+describe('an event', () => {
+  it('that is new names the object, and who says it', async () => {
+    const { written, lines } = await recorded()
+    const name = expect.stringMatching(/^w\.[\w-]+$/)
+    expect(written).toStrictEqual([
+      {
+        metadata: { namespace: 'default', name },
+        involvedObject: {
+          apiVersion: 'example.com/v1',
+          kind: 'Widget',
+          name: 'w',
+          namespace: 'default',
+          uid: 'uid-default-w',
+          resourceVersion: '7',
+        },
+        type: 'Normal',
+        reason: 'Made',
+        message: 'it was made',
+        count: 1,
+        firstTimestamp: '1970-01-01T00:00:00.005000Z',
+        lastTimestamp: '1970-01-01T00:00:00.005000Z',
+        source: { component: 'widget' },
+        reportingComponent: 'widget',
+        reportingInstance: 'widget',
+      },
+    ])
+    expect(lines).toEqual([])
+  })
+
+  it.each([
+    [{}, 2],
+    [{ count: 3 }, 4],
+  ])('that is there as %j is counted', async (there, count) => {
+    const { written } = await recorded({ there })
+    expect(written).toEqual([
+      {
+        at: { namespace: 'default', name: expect.stringMatching(/^w\./) },
+        patch: { type: 'merge', body: { count, lastTimestamp: '1970-01-01T00:00:00.005000Z' } },
+      },
+    ])
+  })
+
+  it('that cannot be looked for is lost, and said to be', async () => {
+    const { written, lines } = await recorded({ there: 'UNAVAILABLE' })
+    expect(written).toEqual([])
+    expect(lines).toEqual([['event not recorded', { reason: 'Made', name: 'w', error: expect.stringContaining('no') }]])
+  })
+
+  it('of an object of the cluster is in the default namespace', async () => {
+    const { written } = await recorded({ isOfCluster: true })
+    expect(written[0]?.metadata.namespace).toBe('default')
+    expect(written[0]?.involvedObject).not.toHaveProperty('namespace')
+  })
+
+  it('has the same name as what is equal, and no other', async () => {
+    const nameOf = async (given: Given): Promise<string> => (await recorded(given)).written[0]?.metadata.name ?? ''
+    const others: readonly Partial<RecordedEvent>[] = [
+      { type: 'Warning' },
+      { reason: 'Broken' },
+      { message: 'it broke' },
+      { component: 'gadget' },
+    ]
+    const names = await Promise.all([{}, ...others.map((event) => ({ event }))].map(nameOf))
+    expect(new Set(names).size).toBe(5)
+    expect(await nameOf({ metadata: { uid: 'other' } })).not.toBe(names[0])
+    expect(await nameOf({ metadata: { resourceVersion: '8' } })).toBe(names[0])
+  })
+
+  it('keeps within the lengths that Kubernetes allows', async () => {
+    const { written } = await recorded({ metadata: { name: 'n'.repeat(253) }, event: { message: 'm'.repeat(2_000) } })
+    const [name, id] = written[0]?.metadata.name.split('.') ?? []
+    expect([name?.length, id?.length, written[0]?.message.length]).toEqual([236, 16, 1_024])
+  })
+
+  it.each([
+    [
+      [0, 0],
+      ['00.000000', '00.000001'],
+    ],
+    [
+      [1, 1, 1],
+      ['00.001000', '00.001001', '00.001002'],
+    ],
+    [
+      [1, 2, 2, 1],
+      ['00.001000', '00.002000', '00.002001', '00.001000'],
+    ],
+  ])('of the moments %j has its place in each', async (atMs, times) => {
+    const { written } = await recorded({ atMs })
+    expect(written.map(({ firstTimestamp }) => firstTimestamp.slice(17, 26))).toEqual(times)
+  })
 })

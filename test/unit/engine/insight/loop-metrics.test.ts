@@ -50,3 +50,27 @@ it('tells how many turns are under way, for how long, and what became of them', 
   await expect(given).rejects.toThrow('given up')
   expect(counted.get(metrics.retries)).toBe(1)
 })
+
+it('counts what is sent, and a clock that goes back makes no negative time', async () => {
+  const counted: number[] = []
+  const reads = new Map<Metric, () => number>()
+  const telemetry: Telemetry = {
+    counter:
+      ({ name }) =>
+      (by = 1) =>
+        void (name === metrics.queueAdds.name && counted.push(by)),
+    histogram: () => () => {},
+    read: (metric, _labels, value) => void reads.set(metric, value),
+  }
+  let nowMs = 5_000
+  const clock = { nowMs: () => nowMs, sleep: async () => {} }
+  const { queue, runner } = createLoopMetrics({ name: 'c', concurrency: 7, telemetry, clock })
+  const sent: unknown[] = []
+  const counting = queue({ send: async (wakeUps: readonly unknown[]) => void sent.push(...wakeUps) } as never)
+  await counting.send([{}, {}] as never)
+  expect([counted, sent]).toEqual([[2], [{}, {}]])
+  void runner(() => new Promise(() => {}))({} as Turn, new AbortController().signal)
+  nowMs = 1_000
+  expect(reads.get(metrics.longestRunningSeconds)?.()).toBe(0)
+  expect(reads.get(metrics.unfinishedSeconds)?.()).toBe(0)
+})

@@ -42,4 +42,37 @@ describe('the oldest change that is not observed', () => {
     changes.note('one-too-many', { sinceMs: 0, untilMs: 10_000 })
     expect(changes.oldestMs(1_000)).toBe(500)
   })
+
+  it('of an object that is known is noted anew however many there are', () => {
+    const changes = createUnconverged()
+    for (let i = 0; i < 10_000; i++) changes.note(`uid-${i}`, { sinceMs: 500, untilMs: 1_000 })
+    changes.note('uid-7', { sinceMs: 400, untilMs: 9_000 })
+    expect(changes.oldestMs(1_000)).toBe(600)
+    expect(changes.oldestMs(1_001)).toBe(601)
+    expect(changes.oldestMs(9_001)).toBe(0)
+  })
+
+  it('takes ten thousand', () => {
+    const changes = createUnconverged()
+    for (let i = 0; i < 9_999; i++) changes.note(`uid-${i}`, { sinceMs: 500, untilMs: 10_000 })
+    changes.note('the-last', { sinceMs: 0, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(1_000)
+  })
+
+  it('is not made by a wait of an object that is not known, and keeps the longer of two waits', () => {
+    const changes = createUnconverged()
+    changes.waits('nobody', 5_000)
+    expect(changes.oldestMs(1_000)).toBe(0)
+    changes.note('a', { sinceMs: 0, untilMs: 8_000 })
+    changes.waits('a', 2_000)
+    expect(changes.oldestMs(8_000)).toBe(8_000)
+  })
+
+  it('takes others in the place of those that are forgotten', () => {
+    const changes = createUnconverged()
+    for (let i = 0; i < 10_000; i++) changes.note(`uid-${i}`, { sinceMs: 0, untilMs: 500 })
+    expect(changes.oldestMs(1_000)).toBe(0)
+    changes.note('new', { sinceMs: 900, untilMs: 10_000 })
+    expect(changes.oldestMs(1_000)).toBe(100)
+  })
 })

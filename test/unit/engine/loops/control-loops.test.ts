@@ -111,6 +111,37 @@ describe('control loops', () => {
   })
 })
 
+/** What the loop for quotas does with one that was made just now. */
+async function countNewQuota(quotaLagMs: number | undefined): Promise<readonly string[]> {
+  const did: string[] = []
+  const { object } = storedWidget('q', { creationTimestamp: '1970-01-01T00:00:00Z', resourceVersion: '1' })
+  const quota = { object: { ...object, apiVersion: 'v1', kind: 'ResourceQuota', spec: { hard: {} } }, engine: {} }
+  const given = {
+    ...optionsOf(widgetWith()),
+    store: { get: async () => quota, replace: async (next: object) => next },
+    catalog: { listStored: async () => [] },
+    ...(quotaLagMs !== undefined && { quotaLagMs }),
+  } as unknown as ControlLoopsOptions
+  const loop = createControlLoops(given).find(({ name }) => name === 'quota-usage')
+  const key = { group: '', kind: 'ResourceQuota', namespace: 'default', name: 'q' }
+  const turn = {
+    key,
+    handle: 'h',
+    isNearReceiveLimit: false,
+    hold: async () => void did.push('hold'),
+    settle: async () => void did.push('settle'),
+  }
+  await loop?.run(turn as never, new AbortController().signal)
+  return did
+}
+
+it.each([
+  ['at once', undefined, 'settle'],
+  ['later', 1, 'hold'],
+])('a quota that is new is known everywhere %s', async (_what, quotaLagMs, did) => {
+  expect(await countNewQuota(quotaLagMs)).toEqual([did])
+})
+
 describe('what is swept', () => {
   const sweptOf = (controller: Controller) =>
     sweptControllersOf(loopsOf(controller)).filter(({ name }) => name === 'widget')

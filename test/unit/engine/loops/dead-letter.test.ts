@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
 import { createDeadLetters, type DeadLetters } from '../../../../shared/engine/loops/dead-letter.ts'
 import type { RecordedEvent } from '../../../../shared/engine/insight/event-recorder.ts'
@@ -25,7 +25,9 @@ const controller = widgets([], () => done(), {
 })
 const clock = createVirtualClock()
 const random = createSeededRandom(1)
-const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+const lines: string[] = []
+const warn = (line: string): void => void lines.push(line)
+const logger = { debug: () => {}, info: () => {}, warn, error: () => {}, with: () => logger }
 
 let store: ObjectStore
 let resources: Resources
@@ -40,6 +42,7 @@ async function start(controllers: readonly Controller[]): Promise<void> {
   resources = createResources({ store, clock, random })
   events = []
   sent = []
+  lines.length = 0
   const catalog = createKindCatalog({ store, clock, maxAgeMs: 0 })
   await installBasics({ resources, catalog, controllers })
   deadLetters = createDeadLetters({
@@ -159,8 +162,32 @@ describe('a dead message', () => {
 
   it('is not taken in while the store is away', async () => {
     await createWidget()
-    store.replace = () => Promise.reject(new OperatingError('UNAVAILABLE', 'away'))
+    const replace = vi.fn<ObjectStore['replace']>(() => Promise.reject(new OperatingError('UNAVAILABLE', 'away')))
+    store.replace = replace
     await expect(deadLetters(letter)).rejects.toThrow('away')
+    expect(replace).toHaveBeenCalledTimes(1)
+  })
+
+  it('is written as what it changes: no status where that stays', async () => {
+    await createWidget()
+    const { replace } = store
+    const touched: unknown[] = []
+    store.replace = (stored, parts) => {
+      touched.push(parts)
+      return replace(stored, parts)
+    }
+    await deadLetters(letter)
+    expect(touched).toEqual([['status', 'engine']])
+    await deadLetters({ loop: `${controller.name}-fan-out`, wakeUp })
+    expect(touched).toEqual([['status', 'engine'], ['engine']])
+  })
+
+  it('of a controller that reports no status sets the slow retry alone', async () => {
+    await start([{ ...controller, reportsStatus: false }])
+    await createWidget()
+    await deadLetters(letter)
+    const { object, engine } = (await store.get(key)) as StoredObject
+    expect([conditionOf(object, 'Stalled'), engine.wait?.kind]).toEqual([undefined, 'Backoff'])
   })
 
   it('of a fan-out becomes a late timer, unless there is an earlier one', async () => {
@@ -181,12 +208,15 @@ describe('a dead message', () => {
 
   it('of a loop that is no more is dropped: sent again, it would come back for ever', async () => {
     await deadLetters({ loop: 'gadget', wakeUp })
-    expect(sent).toEqual([])
+    expect([sent, lines]).toEqual([[], ['dead letter for an unknown control loop']])
   })
 })
 
-it('a record of what was removed is retried late, too', async () => {
-  await start([{ ...widgets([], () => again('1h')), onRemoved: 'reconcile' }])
+it.each([
+  ['is retried late, too', { onRemoved: 'reconcile' }, true],
+  ['is nothing to a controller that is not told of removals', {}, false],
+] as const)('a record of what was removed %s', async (_what, options, is) => {
+  await start([{ ...widgets([], () => again('1h')), ...options }])
   const { object } = await createWidget()
   const at = { ...key, group: 'removed.test.setpoint.dev' }
   await store.create({
@@ -202,6 +232,6 @@ it('a record of what was removed is retried late, too', async () => {
   await deadLetters(letter)
   const record = (await store.get(at)) as StoredObject
   expect(keyOf(record.object)).toEqual(at)
-  expect(record.engine.wait?.atMs).toBeGreaterThan(clock.nowMs() + 400_000)
+  expect((record.engine.wait?.atMs ?? 0) > clock.nowMs() + 400_000).toBe(is)
   expect(record.object.status).toEqual(object.status)
 })

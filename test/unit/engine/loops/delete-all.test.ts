@@ -48,14 +48,14 @@ describe('deleteAll', () => {
         ['z/z', 1],
       ]),
     })
-    expect(asked).toEqual([{ limit: 500 }, { limit: 500, continue: '1' }])
+    expect(asked).toStrictEqual([{ limit: 500 }, { limit: 500, continue: '1' }])
     expect(deleted).toEqual(['a', 'b', 'c', 'gone', 'd'].map((name) => ({ name, namespace: 'default' })))
   })
 
   it('of a namespace asks for that, and counts what cannot be read', async () => {
     const { resources, asked } = resourcesOf([[objectOf('a')]], 3)
     expect((await deleteAll(resources, kind, 'shop')).count).toBe(3)
-    expect(asked).toEqual([{ limit: 500, namespace: 'shop' }])
+    expect(asked).toStrictEqual([{ limit: 500, namespace: 'shop' }])
   })
 })
 

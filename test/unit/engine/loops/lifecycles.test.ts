@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Turn } from '../../../../shared/engine/state/turn.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
-import { createEventExpiry, definitionController } from '../../../../shared/engine/loops/lifecycles.ts'
-import type { Context } from '../../../../shared/index.ts'
+import { createEventExpiry, definitionController, lifecycle } from '../../../../shared/engine/loops/lifecycles.ts'
+import { done, type Context } from '../../../../shared/index.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { Resources } from '../../../../shared/resources/resources.ts'
 import { Widget } from '../../../acceptance/support/widgets.ts'
@@ -59,4 +59,93 @@ it.each([
   const turn = { key, settle: async () => {} } as unknown as Turn
   await createEventExpiry({ store, resources: {} as Resources, clock })(turn, new AbortController().signal)
   expect(written).toEqual(writes)
+})
+
+it.each([
+  [-1, ['delete e', 'settle']],
+  [0, ['delete e', 'settle']],
+  [1, ['settle']],
+])('an Event whose end is in %d ms: %j', async (restMs, did) => {
+  const doing: string[] = []
+  const metadata = { name: 'e', namespace: 'default', creationTimestamp: new Date(deletedMs).toISOString() }
+  const store = {
+    get: async () => ({
+      object: { apiVersion: 'v1', kind: 'Event', metadata },
+      engine: { wakeAtMs: deletedMs + 3_600_000 },
+    }),
+  }
+  const resources = {
+    delete: async (_kind: object, { name }: { readonly name: string }) => {
+      doing.push(`delete ${name}`)
+      return { gone: true }
+    },
+  }
+  const clock = { nowMs: () => deletedMs + 3_600_000 - restMs, sleep: async () => {} }
+  const turn = { key: {}, settle: async () => void doing.push('settle') }
+  await createEventExpiry({ store, resources, clock } as never)(turn as never, new AbortController().signal)
+  expect(doing).toEqual(did)
+})
+
+it('an Event that is gone is settled', async () => {
+  const doing: string[] = []
+  const turn = { key: {}, settle: async () => void doing.push('settle') }
+  const store = { get: async () => {} }
+  await createEventExpiry({ store, resources: {}, clock: {} } as never)(turn as never, new AbortController().signal)
+  expect(doing).toEqual(['settle'])
+})
+
+describe('a definition', () => {
+  it('without a time of its deletion has no grace', async () => {
+    const { deletionTimestamp: _, ...metadata } = definition.metadata
+    const resources = { list: async () => ({ items: [] }) } as unknown as Resources
+    const controller = definitionController({ resources })
+    const outcome = await controller.cleanup?.({ ...definition, metadata }, { now: () => 0 } as Context)
+    expect(outcome?.kind).toBe('done')
+  })
+
+  it('of a kind that never was goes', async () => {
+    const never = { ...definition, status: {} }
+    const controller = definitionController({ resources: {} as Resources })
+    expect((await controller.cleanup?.(never, {} as Context))?.kind).toBe('done')
+  })
+
+  it.each([
+    ['has its names', 'True', 'done', []],
+    ['waits for its names', 'False', 'again', ['merge setpoint']],
+  ])('that %s', async (_what, status, kind, patches) => {
+    const patched: string[] = []
+    const resources = {
+      patch: async (_kind: object, _at: object, { type }: { type: string }, { manager }: { manager: string }) =>
+        void patched.push(`${type} ${manager}`),
+    } as unknown as Resources
+    const named = { ...definition, status: { conditions: [{ type: 'NamesAccepted', status }] } } as unknown as ApiObject
+    const outcome = await definitionController({ resources }).reconcile(named, {} as Context)
+    expect([outcome.kind, patched]).toEqual([kind, patches])
+    if (outcome.kind === 'again') expect(outcome.afterMs).toBe(5_000)
+  })
+})
+
+it('a life cycle is a controller that looks at all, and has no timer of its own', async () => {
+  const kind = { singular: 'thing' } as never
+  const cleanup = async () => done()
+  const { when, reconcile, ...rest } = lifecycle(kind, 'f/f', cleanup)
+  expect(rest).toStrictEqual({
+    name: 'thing-lifecycle',
+    kind,
+    owns: [],
+    references: [],
+    maps: [],
+    rights: new Map(),
+    debounceMs: 0,
+    objectLimit: undefined,
+    controllerLimit: undefined,
+    finalizer: 'f/f',
+    resyncMs: 0,
+    concurrency: 4,
+    timeoutMs: 60_000,
+    reportsStatus: false,
+    cleanup,
+  })
+  expect(when({} as never)).toBe(true)
+  expect((await reconcile({} as never, {} as Context)).kind).toBe('done')
 })

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { contentConditions, namespaceController } from '../../../../shared/engine/loops/namespaces.ts'
+import {
+  accountRoute,
+  contentConditions,
+  createAccount,
+  namespaceController,
+} from '../../../../shared/engine/loops/namespaces.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
+import { OperatingError } from '../../../../shared/model/errors.ts'
 import { defineBuiltInKind } from '../../../../shared/model/served-kind.ts'
 import type { Context } from '../../../../shared/reconciler/context.ts'
 import type { Outcome } from '../../../../shared/reconciler/outcome.ts'
@@ -118,5 +124,278 @@ describe('a namespace that is being deleted', () => {
     const { NamespaceContentRemaining: told, NamespaceFinalizersRemaining: held } = contentConditions(left)
     expect(told?.message).toMatch(/ and 5 more$/)
     expect(held).toMatchObject({ status: 'False', reason: 'ContentHasNoFinalizers' })
+  })
+})
+
+describe('an account of a namespace', () => {
+  const made = ['create default in n']
+  const terminating = { details: { causes: [{ reason: 'NamespaceTerminating', message: 'm', field: 'f' }] } }
+  const other = { details: { causes: [{ reason: 'Other', message: 'm', field: 'f' }] } }
+
+  it.each<[string, OperatingError | undefined, OperatingError | undefined, readonly string[], string]>([
+    ['is made where there is none', new OperatingError('NOT_FOUND', 'none'), undefined, made, 'done'],
+    ['is left where it is', undefined, undefined, [], 'done'],
+    ['cannot be looked for', new OperatingError('UNAVAILABLE', 'away'), undefined, [], 'away'],
+    [
+      'was made just now',
+      new OperatingError('NOT_FOUND', 'none'),
+      new OperatingError('ALREADY_EXISTS', 'there'),
+      made,
+      'done',
+    ],
+    [
+      'has no namespace any more',
+      new OperatingError('NOT_FOUND', 'none'),
+      new OperatingError('NOT_FOUND', 'no n'),
+      made,
+      'done',
+    ],
+    [
+      'has a namespace that ends',
+      new OperatingError('NOT_FOUND', 'none'),
+      new OperatingError('FORBIDDEN', 'ends', terminating),
+      made,
+      'done',
+    ],
+    [
+      'is forbidden for another cause',
+      new OperatingError('NOT_FOUND', 'none'),
+      new OperatingError('FORBIDDEN', 'no', other),
+      made,
+      'no',
+    ],
+    ['is forbidden', new OperatingError('NOT_FOUND', 'none'), new OperatingError('FORBIDDEN', 'no'), made, 'no'],
+    [
+      'is refused',
+      new OperatingError('NOT_FOUND', 'none'),
+      new OperatingError('INVALID', 'bad', terminating),
+      made,
+      'bad',
+    ],
+  ])('%s', async (...row) => {
+    const [, onGet, onCreate, did, ended] = row
+    const doing: string[] = []
+    const resources = {
+      get: async () => {
+        if (onGet) throw onGet
+        return {}
+      },
+      create: async (
+        _kind: object,
+        { metadata }: { metadata: { name: string; namespace: string } },
+        { manager }: { manager: string },
+      ) => {
+        expect(manager).toBe('setpoint')
+        doing.push(`create ${metadata.name} in ${metadata.namespace}`)
+        if (onCreate) throw onCreate
+      },
+    }
+    const end = await createAccount(resources as never, 'n').then(
+      () => 'done',
+      (error: unknown) => (error as Error).message,
+    )
+    expect([doing, end]).toEqual([did, ended])
+  })
+
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'n' } }
+
+  it.each([
+    ['when it goes', {}, {}, 1],
+    ['not when it is written', { type: 'modified' }, {}, 0],
+    ['not for another account', {}, { metadata: { name: 'builder', namespace: 'n' } }, 0],
+    ['not for another kind', {}, { kind: 'ConfigMap' }, 0],
+    ['not for a kind of another group', {}, { apiVersion: 'g.org/v1' }, 0],
+  ])('wakes its namespace %s', async (_what, change, object, count) => {
+    const stored = { object: { ...account, ...object }, engine: {} }
+    const targets = await accountRoute.targets({ type: 'removed', touched: [], stored, ...change } as never, [])
+    const key = { group: '', kind: 'Namespace', namespace: '', name: 'n' }
+    expect(targets).toEqual(
+      Array.from({ length: count }, () => ({ key, lane: 'background', reason: 'its ServiceAccount is gone' })),
+    )
+    expect([accountRoute.name, accountRoute.debounceMs]).toEqual(['namespace-lifecycle', 0])
+  })
+})
+
+describe('what is said of what is left', () => {
+  const kindOf = (plural: string) =>
+    defineBuiltInKind({ group: 'g', kind: plural, plural, namespaced: true, schema: { type: 'object' } })
+  const no = (reason: string, message: string) => ({ status: 'False', reason, message })
+
+  it('is nothing where nothing is', () => {
+    expect(contentConditions([])).toEqual({
+      NamespaceDeletionDiscoveryFailure: no('ResourcesDiscovered', 'All resources successfully discovered'),
+      NamespaceDeletionGroupVersionParsingFailure: no(
+        'ParsedGroupVersions',
+        'All legacy kube types successfully parsed',
+      ),
+      NamespaceDeletionContentFailure: no(
+        'ContentDeleted',
+        'All content successfully deleted, may be waiting on finalization',
+      ),
+      NamespaceContentRemaining: no('ContentRemoved', 'All content successfully removed'),
+      NamespaceFinalizersRemaining: no('ContentHasNoFinalizers', 'All content-preserving finalizers finished'),
+    })
+  })
+
+  it('is how many of each kind, and who holds how many of all kinds', () => {
+    const left = [
+      { kind: kindOf('zebras'), count: 2, finalizers: new Map([['x/y', 2]]) },
+      {
+        kind: kindOf('apples'),
+        count: 3,
+        finalizers: new Map([
+          ['x/y', 1],
+          ['a/b', 1],
+        ]),
+      },
+    ]
+    expect(contentConditions(left)).toMatchObject({
+      NamespaceContentRemaining: {
+        status: 'True',
+        reason: 'SomeResourcesRemain',
+        message: 'Some resources are remaining: apples.g has 3 resource instances, zebras.g has 2 resource instances',
+      },
+      NamespaceFinalizersRemaining: {
+        status: 'True',
+        reason: 'SomeFinalizersRemain',
+        message:
+          'Some content in the namespace has finalizers remaining: a/b in 1 resource instances, x/y in 3 resource instances',
+      },
+    })
+  })
+
+  it.each([
+    [20, 20, false],
+    [21, 20, true],
+  ])('of %d kinds names %d', (count, named, hasMore) => {
+    const left = Array.from({ length: count }, (_, i) => ({ kind: kindOf(`k${i}`), count: 1, finalizers: new Map() }))
+    const message = contentConditions(left)['NamespaceContentRemaining']?.message ?? ''
+    expect([message.match(/k\d+\.g/g)?.length, message.endsWith('and 1 more')]).toEqual([named, hasMore])
+  })
+})
+
+describe('the clean-up of a namespace', () => {
+  const kindOf = (kind: string, more: object = {}) => ({
+    kind,
+    plural: kind,
+    group: 'g',
+    namespaced: true,
+    builtIn: false,
+    ...more,
+  })
+  const deletedMs = 1_000_000_000
+
+  interface Content {
+    readonly kinds?: readonly object[]
+    /** What is there, by kind. */
+    readonly items?: Readonly<Record<string, readonly object[]>>
+    readonly damaged?: Readonly<Record<string, number>>
+    /** Kinds whose objects stay. */
+    readonly staying?: readonly string[]
+    readonly sinceMs?: number
+    readonly deletionTimestamp?: string | undefined
+  }
+
+  async function cleanUpOf({
+    kinds = [kindOf('Widget')],
+    items = {},
+    damaged = {},
+    staying = [],
+    sinceMs = 0,
+    ...given
+  }: Content) {
+    const did: string[] = []
+    const lists: object[] = []
+    const resources = {
+      list: async ({ kind }: { kind: string }, how: object) => {
+        lists.push({ kind, ...how })
+        return {
+          items: (items[kind] ?? []).map((object) => ({ object })),
+          ...(damaged[kind] !== undefined && { damaged: Array.from({ length: damaged[kind] }, () => ({})) }),
+        }
+      },
+      delete: async ({ kind }: { kind: string }, { name }: { name: string }) => {
+        did.push(`delete ${kind} ${name}`)
+        return { gone: !staying.includes(kind), stored: { object: { metadata: {} } } }
+      },
+      patch: async (
+        _kind: object,
+        { name }: { name: string },
+        patch: object,
+        { manager, subresource }: { manager: string; subresource: string },
+      ) => {
+        expect(patch).toMatchObject({ type: 'merge', body: { status: { conditions: expect.any(Array) } } })
+        did.push(`tell ${name} ${manager} ${subresource}`)
+      },
+    }
+    const { deletionTimestamp = new Date(deletedMs).toISOString() } = given
+    const going = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'n', generation: 1, ...('deletionTimestamp' in given ? {} : { deletionTimestamp }) },
+    }
+    const controller = namespaceController({ resources, catalog: { listStored: async () => kinds } } as never)
+    const outcome = await controller.cleanup?.(
+      going as never,
+      { now: () => ('deletionTimestamp' in given ? 0 : deletedMs) + sinceMs } as Context,
+    )
+    const text = outcome?.kind === 'again' ? `again ${String(outcome.afterMs)}` : outcome?.kind
+    return { did, lists, text }
+  }
+
+  const one = [{ kind: 'Widget', metadata: { name: 'w' } }]
+  const account = [{ kind: 'ServiceAccount', metadata: { name: 'default' } }]
+  const builder = [{ kind: 'ServiceAccount', metadata: { name: 'builder' } }]
+
+  it.each<[string, Content, string, readonly string[]]>([
+    ['that is empty', {}, 'done', []],
+    ['that has something', { items: { Widget: one } }, 'again 5000', []],
+    ['that has something, at the end of its grace', { items: { Widget: one }, sinceMs: 4_999 }, 'again 1', []],
+    ['that has something, after its grace', { items: { Widget: one }, sinceMs: 5_000 }, 'done', ['delete Widget w']],
+    ['whose deletion has no time', { items: { Widget: one }, deletionTimestamp: undefined }, 'again 5000', []],
+    ['that has what cannot be read', { damaged: { Widget: 1 } }, 'again 5000', []],
+    ['that has none that cannot be read', { damaged: { Widget: 0 } }, 'done', []],
+    ['that has its account', { items: { Widget: account } }, 'done', ['delete Widget default']],
+    ['that has another account', { items: { Widget: builder } }, 'again 5000', []],
+    ['that has another account, too', { items: { Widget: [...account, ...builder] } }, 'again 5000', []],
+    [
+      'that has what belongs to none',
+      { kinds: [kindOf('Wide', { namespaced: false })], items: { Wide: one } },
+      'done',
+      [],
+    ],
+    [
+      'that something stays in',
+      { items: { Widget: one }, staying: ['Widget'], sinceMs: 5_000 },
+      'again 1000',
+      ['delete Widget w', 'tell n namespace-controller status'],
+    ],
+    [
+      'that has custom objects and others',
+      {
+        kinds: [kindOf('Secret', { builtIn: true }), kindOf('Widget')],
+        items: { Widget: one, Secret: one },
+        sinceMs: 5_000,
+      },
+      'done',
+      ['delete Widget w', 'delete Secret w'],
+    ],
+    [
+      'whose custom objects stay',
+      {
+        kinds: [kindOf('Secret', { builtIn: true }), kindOf('Widget')],
+        items: { Widget: one, Secret: one },
+        staying: ['Widget'],
+        sinceMs: 5_000,
+      },
+      'again 1000',
+      ['delete Widget w', 'tell n namespace-controller status'],
+    ],
+  ])('%s', async (_what, content, text, did) => {
+    expect(await cleanUpOf(content)).toMatchObject({ text, did })
+  })
+
+  it('looks at two objects of each kind to see whether it is empty', async () => {
+    expect((await cleanUpOf({})).lists[0]).toEqual({ kind: 'Widget', namespace: 'n', limit: 2 })
   })
 })

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Pace } from '../../../../shared/engine/limits/pace.ts'
 import type { TurnRunner } from '../../../../shared/engine/state/turn.ts'
@@ -152,5 +153,154 @@ describe('a turn', () => {
       signal,
     )
     expect(left.map(({ handle }) => handle)).toEqual(['bad'])
+  })
+})
+
+describe('a worker', () => {
+  const settled = async (): Promise<void> => {
+    for (let i = 0; i < 3; i++) await new Promise(setImmediate)
+  }
+
+  /** A worker whose queue gives what it is told to, and whose runs end when they are told to. */
+  function startWorker({
+    concurrency = 4,
+    pace,
+  }: { readonly concurrency?: number; readonly pace?: (stop: AbortController) => Pace } = {}) {
+    const [stop, abandon] = [new AbortController(), new AbortController()]
+    const asked: { readonly max: number; readonly signal: AbortSignal; readonly free: number | undefined }[] = []
+    const begun: string[] = []
+    const ends = new Map<string, () => void>()
+    let give = (_some: readonly Delivery[]): void => {}
+    const queue = {
+      receive: (max: number, signal: AbortSignal, free?: number) => {
+        asked.push({ max, signal, free })
+        return new Promise<readonly Delivery[]>((resolve) => {
+          give = resolve
+          signal.addEventListener('abort', () => resolve([]))
+          if (signal.aborted) resolve([])
+        })
+      },
+    } as unknown as WorkQueue
+    const run: TurnRunner = ({ key: { name } }) => {
+      begun.push(name)
+      return new Promise((resolve) => ends.set(name, () => resolve()))
+    }
+    let hasEnded = false
+    const options = { queue, run, logger, concurrency, ...(pace && { pace: pace(stop) }) }
+    void work(options, { stop: stop.signal, abandon: abandon.signal }).then(() => (hasEnded = true))
+    const deliveryOf = (name: string, lane: string): Delivery => {
+      const key = { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name }
+      return { wakeUp: { key, dedupId: name, lane }, handle: name, receiveCount: 1 } as unknown as Delivery
+    }
+    return {
+      stop,
+      asked,
+      begun,
+      hasEnded: () => hasEnded,
+      give: async (lane: string, ...names: string[]) => {
+        await settled()
+        give(names.map((name) => deliveryOf(name, lane)))
+        await settled()
+      },
+      end: async (name: string) => {
+        ends.get(name)?.()
+        await settled()
+      },
+      shares: () => asked.map(({ max, free }) => `${max} ${String(free)}`),
+    }
+  }
+
+  it('takes more while it has slots, and then when one is free', async () => {
+    const worker = startWorker()
+    await worker.give('urgent', 'a')
+    await worker.give('urgent', 'b', 'c', 'd')
+    expect(worker.begun).toEqual(['a', 'b', 'c', 'd'])
+    expect(worker.shares()).toEqual(['4 3', '3 3'])
+    await worker.end('b')
+    expect(worker.shares()).toEqual(['4 3', '3 3', '1 3'])
+    worker.stop.abort('over')
+    await worker.end('a')
+    await worker.end('c')
+    expect(worker.hasEnded()).toBe(false)
+    await worker.end('d')
+    expect(worker.hasEnded()).toBe(true)
+  })
+
+  it('asks for urgent work alone while background work has its slots, and anew when one is free', async () => {
+    const worker = startWorker()
+    await worker.give('background', 'a', 'b', 'c')
+    expect(worker.shares()).toEqual(['4 3', '1 0'])
+    expect(getEventListeners(worker.stop.signal, 'abort')).toHaveLength(2)
+    await worker.end('b')
+    expect(worker.asked[1]?.signal.aborted).toBe(true)
+    expect(worker.shares()).toEqual(['4 3', '1 0', '2 1'])
+    // What waited for urgent work listens no more.
+    expect(getEventListeners(worker.stop.signal, 'abort')).toHaveLength(2)
+    await worker.give('background', 'd')
+    await worker.give('urgent', 'e')
+    expect(worker.begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+    worker.stop.abort('over')
+    for (const name of ['a', 'c', 'd', 'e']) await worker.end(name)
+    expect(worker.hasEnded()).toBe(true)
+  })
+
+  it('that waits for urgent work stops when it is told to', async () => {
+    const worker = startWorker()
+    await worker.give('background', 'a', 'b', 'c')
+    worker.stop.abort('over')
+    expect(worker.asked[1]?.signal.aborted).toBe(true)
+    for (const name of ['a', 'b', 'c']) await worker.end(name)
+    expect(worker.hasEnded()).toBe(true)
+  })
+
+  it('that is told to stop while it waits for its allowance takes nothing any more', async () => {
+    let calls = 0
+    const pace = (stop: AbortController): Pace => ({
+      awaitAllowance: async () => {
+        calls++
+        if (calls === 2) stop.abort('over')
+        return 4
+      },
+      spend: () => {},
+    })
+    const worker = startWorker({ pace })
+    await worker.give('background', 'a', 'b', 'c')
+    expect(worker.asked[1]?.signal.aborted).toBe(true)
+    for (const name of ['a', 'b', 'c']) await worker.end(name)
+    expect(worker.hasEnded()).toBe(true)
+  })
+
+  it('that is allowed nothing asks for nothing', async () => {
+    const spent: number[] = []
+    const pace = (stop: AbortController): Pace => ({
+      awaitAllowance: async () => {
+        stop.abort('over')
+        return 0
+      },
+      spend: (keys) => void spent.push(keys),
+    })
+    const worker = startWorker({ pace })
+    await settled()
+    expect([worker.asked.length, spent, worker.hasEnded()]).toEqual([0, [0], true])
+  })
+
+  it.each([
+    ['with its stack', new Error('away'), /^Error: away\n +at /],
+    ['without one', Object.assign(new Error('away'), { stack: undefined }), /^away$/],
+    ['that is none', Object.setPrototypeOf(new Error('x'), { toString: () => 'away' }) as Error, /^away$/],
+  ])('tells of an error %s', async (_what, thrown, text) => {
+    const lines: { readonly error: string }[] = []
+    const told = {
+      ...logger,
+      error: (_line: string, fields: object = {}) => void lines.push(fields as { error: string }),
+    }
+    const queue = { settle: async () => {} } as unknown as WorkQueue
+    const run: TurnRunner = async () => {
+      throw thrown
+    }
+    const key = { group: 'g', kind: 'K', namespace: 'n', name: 'w' }
+    const delivery = { wakeUp: { key, lane: 'urgent' }, handle: 'h', receiveCount: 1 } as unknown as Delivery
+    await processBatch([delivery], { queue, run, logger: told, concurrency: 1 }, new AbortController().signal)
+    expect(lines.map(({ error }) => text.test(error))).toEqual([true])
   })
 })

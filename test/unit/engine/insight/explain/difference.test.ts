@@ -22,6 +22,12 @@ it.each([
     status: { zones: ['a'] },
     found: [{ path: 'zones', spec: ['a', 'b'], status: ['a'] }],
   },
+  {
+    because: 'one of them says more of it',
+    spec: { a: { b: 1 } },
+    status: { a: 5 },
+    found: [{ path: 'a', spec: { b: 1 }, status: 5 }],
+  },
 ])('spec and status differ in $found when $because', ({ spec, status, found }) => {
   expect(findFieldDifferences(spec, status)).toEqual(found)
 })

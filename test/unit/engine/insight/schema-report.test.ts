@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import * as z from 'zod'
+import { findSchemaChanges, reportSchemaChange } from '../../../../shared/engine/insight/schema-report.ts'
+import { defineKind } from '../../../../shared/index.ts'
+import type { CustomResourceDefinition } from '../../../../shared/model/custom-resource-definition.ts'
+import type { ApiObject } from '../../../../shared/model/object.ts'
+import { storedWidget } from '../../../support/stored-object.ts'
+
+const widgetOf = (spec: z.ZodType, status: z.ZodType = z.object({}), version = 'v1') =>
+  defineKind({ group: 'test.setpoint.dev', version, kind: 'Widget', spec, status })
+const before = widgetOf(z.object({ size: z.number().int() }))
+const after = widgetOf(z.object({ size: z.number().int(), color: z.string() }))
+
+function objectOf(spec: object, isOfCluster = false): ApiObject {
+  const { object } = storedWidget('w')
+  const { namespace: _, ...wide } = object.metadata
+  const metadata = isOfCluster ? wide : object.metadata
+  return { ...object, apiVersion: 'test.setpoint.dev/v1', metadata, spec } as ApiObject
+}
+
+const fits = objectOf({ size: 1, color: 'red' })
+const lacks = objectOf({ size: 1 })
+
+it('a schema that is the same has no report', () => {
+  expect(reportSchemaChange(after, after.definition, [lacks])).toBeUndefined()
+  expect(
+    reportSchemaChange(
+      widgetOf(z.object({ size: z.number().int() }), z.object({ a: z.string() })),
+      before.definition,
+      [],
+    ),
+  ).toBeUndefined()
+})
+
+it.each([
+  ['is not stored yet', after, undefined],
+  ['is another’s', { group: 'test.setpoint.dev', version: 'v1', kind: 'Widget', namespaced: true }, before.definition],
+  ['has no versions', after, { spec: { versions: [] } } as unknown as CustomResourceDefinition],
+  ['has no schema', after, { spec: { versions: [{ name: 'v1' }] } } as unknown as CustomResourceDefinition],
+])('a definition that %s has no changes', (_what, kind, stored) => {
+  expect(findSchemaChanges(kind, stored)).toEqual([])
+})
+
+it('the version that the reconciler reads is compared, and the first one where it is not there', () => {
+  const [older] = before.definition?.spec.versions ?? []
+  const [newer] = after.definition?.spec.versions ?? []
+  const both = { spec: { versions: [{ ...newer, name: 'v0' }, older] } } as unknown as CustomResourceDefinition
+  expect(findSchemaChanges(before, both)).toEqual([])
+  expect(findSchemaChanges(after, both)).toMatchObject([{ path: 'spec.color' }])
+  expect(
+    findSchemaChanges(widgetOf(z.object({ size: z.number().int(), color: z.string() }), z.object({}), 'v2'), both),
+  ).toEqual([])
+})
+
+it('an object that fits is told of as such', () => {
+  expect(reportSchemaChange(after, before.definition, [fits])).toMatchObject({
+    kind: 'Widget.test.setpoint.dev',
+    changes: [{ path: 'spec.color' }],
+    objects: 1,
+    invalid: 0,
+    examples: [],
+    advice: 'every object that was looked at fits',
+  })
+})
+
+it.each([
+  ['default/w: ', lacks],
+  ['w: ', objectOf({ size: 1 }, true)],
+])('an object that does not fit is named: %s', (name, object) => {
+  const report = reportSchemaChange(after, before.definition, [fits, object])
+  expect(report).toMatchObject({ objects: 2, invalid: 1, examples: [expect.stringMatching(/color/)] })
+  expect(report?.examples[0]?.startsWith(name)).toBe(true)
+  expect(report?.advice).toContain('SpecInvalid')
+})
+
+it('ten of them are named', () => {
+  const objects = Array.from({ length: 12 }, () => lacks)
+  const report = reportSchemaChange(after, before.definition, objects)
+  expect([report?.invalid, report?.examples.length]).toEqual([12, 10])
+})
