@@ -28,7 +28,7 @@ export function selectionOf({ request: { query }, info, kind }: Call): Selection
   const fields = selectorText(query, 'fieldSelector')
   const tests = [
     ...(labels === undefined ? [] : [labelSelector(labels)]),
-    ...(fields === undefined ? [] : [fieldSelector(fields, selectableFields(kind))]),
+    ...(fields === undefined ? [] : [fieldSelector(fields, { ...kind, selectableFields: selectableFields(kind) })]),
   ]
   return {
     namespace: kind.namespaced ? info.namespace : '',

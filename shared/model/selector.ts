@@ -2,6 +2,7 @@ import type { ApiObject } from './object.ts'
 import { hasCode, OperatingError } from './errors.ts'
 import { isObject, type Json } from './json.ts'
 import { isLabelValue, isQualifiedName } from './qualified-name.ts'
+import type { SelectedAt, ServedKind } from './served-kind.ts'
 
 /** Whether an object belongs to a selection. Undefined selectors select everything. */
 export type Selector = (object: ApiObject) => boolean
@@ -117,18 +118,26 @@ function membership(key: string, wanted: boolean, values: readonly string[]): La
  * A field selector: `metadata.name=a,spec.color!=red`. In a value a backslash stands before each comma, equals sign
  * and backslash. Throws BAD_REQUEST for a field that is not selectable.
  */
-export function fieldSelector(text: string, selectable: readonly string[]): Selector {
-  const tests = fieldRequirements(text).map((one) => fieldTest(one, selectable))
+export function fieldSelector(
+  text: string,
+  { selectableFields, selectedAt = {} }: Pick<ServedKind, 'selectableFields' | 'selectedAt'>,
+): Selector {
+  const tests = fieldRequirements(text).map((one) => fieldTest(one, selectableFields, selectedAt))
   return (object) => tests.every((test) => test(object))
 }
 
-function fieldTest({ field, isWanted, value }: FieldRequirement, selectable: readonly string[]): Selector {
+function fieldTest(
+  { field, isWanted, value }: FieldRequirement,
+  selectable: readonly string[],
+  selectedAt: SelectedAt,
+): Selector {
   if (!selectable.includes(field))
     throw new OperatingError(
       'BAD_REQUEST',
       `field label not supported: ${field.slice(0, shownLength)}; supported: ${selectable.join(', ')}`,
     )
-  return (object) => (fieldText(object, field) === value) === isWanted
+  const places = selectedAt[field] ?? [field]
+  return (object) => (firstText(object, places) === value) === isWanted
 }
 
 /** What a field is to be, or is not to be. */
@@ -158,6 +167,14 @@ function fieldRequirement(part: string): FieldRequirement {
 /** The fields that a selector asks for. */
 export function findSelectedFields(text: string): readonly string[] {
   return fieldRequirements(text).map(({ field }) => field)
+}
+
+function firstText(object: ApiObject, places: readonly string[]): string {
+  for (const place of places) {
+    const text = fieldText(object, place)
+    if (text !== '') return text
+  }
+  return ''
 }
 
 function fieldText(object: ApiObject, path: string): string {

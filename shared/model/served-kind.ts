@@ -26,6 +26,8 @@ export interface ServedKind {
   readonly columns: readonly PrinterColumn[]
   /** Beyond metadata.name and metadata.namespace: JSON paths such as `spec.color`, without a leading dot. */
   readonly selectableFields: readonly string[]
+  /** Where a selectable field is found that has no path of its own: at the first place that holds something. */
+  readonly selectedAt?: SelectedAt
   /** What clients of this version are warned of. */
   readonly deprecation?: string
   /** Of what its objects hold beside metadata, messages name the place and never the value. */
@@ -45,6 +47,8 @@ export interface ServedKind {
   /** The group of the twin that it is asked by; absent if it is asked by its own. */
   readonly askedAs?: string
 }
+
+export type SelectedAt = Readonly<Record<string, readonly string[]>>
 
 export interface Twin {
   readonly of: ServedKind

@@ -16,7 +16,9 @@ export function twinOf(of: ServedKind, group: string, renames: Readonly<Record<s
     ...of,
     group,
     schema: { ...schema, properties: rename(properties, both) },
-    selectableFields: of.selectableFields.map((path) => renamePath(path, both)),
+    selectableFields: of.selectableFields
+      .filter((path) => of.selectedAt?.[path] === undefined)
+      .map((path) => renamePath(path, both)),
     twin: { of: { ...of, askedAs: group }, renames: both },
   }
 }

@@ -103,9 +103,10 @@ const eventColumns: readonly PrinterColumn[] = [
 export const eventKind = coreKind('Event', 'events', {
   shortNames: ['ev'],
   columns: eventColumns,
-  selectableFields: ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'fieldPath']
+  selectableFields: ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
     .map((field) => `involvedObject.${field}`)
     .concat('reason', 'type', 'source', 'reportingComponent'),
+  selectedAt: { source: ['source.component', 'reportingComponent'] },
   schema: objectSchema('Something that happened to an object, for people. Gone after an hour.', {
     involvedObject: objectReference,
     related: objectReference,

@@ -176,7 +176,14 @@ describe('an event of events.k8s.io', () => {
       (await harness.send(`GET ${path}`)).body.items.map((item: { metadata: { name: string } }) => item.metadata.name)
     expect(await names(`${renewed}?fieldSelector=regarding.name%3Dw`)).toEqual(['w.1'])
     expect(await names(`${old}?fieldSelector=involvedObject.name%3Dother`)).toEqual(['w.3'])
-    expect(await harness.send(`GET ${renewed}?fieldSelector=involvedObject.name%3Dw`)).toMatchObject({ status: 400 })
+    for (const field of ['involvedObject.name', 'source', 'deprecatedSource'])
+      expect(await harness.send(`GET ${renewed}?fieldSelector=${field}%3Dw`)).toMatchObject({ status: 400 })
+    const involvedObject = { kind: 'Widget', namespace: 'default', resourceVersion: '7' }
+    const body = { metadata: { name: 'w.4' }, involvedObject, source: { component: 'painter' } }
+    await harness.send(`POST ${old}`, { body })
+    expect(await names(`${old}?fieldSelector=source%3Dpainter`)).toEqual(['w.4'])
+    expect(await names(`${old}?fieldSelector=source%3Dexample.com/painter`)).toEqual(['w.1', 'w.3'])
+    expect(await names(`${renewed}?fieldSelector=regarding.resourceVersion%3D7`)).toEqual(['w.4'])
   })
 
   it('is watched in both groups, and resumed', async () => {

@@ -96,7 +96,7 @@ describe('a field selector', () => {
     { text: 'spec.color!=red\\, or so', selects: false },
     { text: 'metadata.name=a,', selects: true },
   ])('$text: $selects', ({ text, selects }) => {
-    expect(fieldSelector(text, selectable)(labelled({}))).toBe(selects)
+    expect(fieldSelector(text, { selectableFields: selectable })(labelled({}))).toBe(selects)
   })
 
   it.each([
@@ -108,7 +108,7 @@ describe('a field selector', () => {
     'metadata.name=a=b',
     'spec.color=a\\b',
   ])('%j is refused', (text) => {
-    expect(() => fieldSelector(text, selectable)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+    expect(() => fieldSelector(text, { selectableFields: selectable })).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
   })
 })
 
