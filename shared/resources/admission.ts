@@ -77,6 +77,8 @@ const repeatedOwners =
  * body need not name its kind.
  */
 export function checkType(kind: ServedKind, given: JsonObject): void {
+  const misfit = (['apiVersion', 'kind'] as const).find((field) => !isTextOrAbsent(given[field]))
+  if (misfit !== undefined) throw new OperatingError('BAD_REQUEST', `${misfit}: must be a string`)
   const wanted = apiVersionOf(kind.group, kind.version)
   const apiVersion = textOr(given['apiVersion'], wanted)
   const name = textOr(given['kind'], kind.kind)
@@ -87,6 +89,10 @@ export function checkType(kind: ServedKind, given: JsonObject): void {
       ? `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`
       : `the object provided is ${apiVersion} ${name}, but this path is for ${wanted} ${kind.kind}`,
   )
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string'
 }
 
 function textOr(value: unknown, otherwise: string): string {

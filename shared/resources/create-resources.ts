@@ -32,7 +32,14 @@ import { jsonPatch } from './json-patch.ts'
 import { mergeByKeys } from './keyed-merge.ts'
 import { listObjects } from './listing.ts'
 import { mergePatch } from './merge-patch.ts'
-import { checkPreconditions, conflict, terminatingRefusal, terminationRefusal, undecodablePatch } from './refusals.ts'
+import {
+  checkPreconditions,
+  conflict,
+  noNameLeft,
+  terminatingRefusal,
+  terminationRefusal,
+  undecodablePatch,
+} from './refusals.ts'
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
@@ -130,7 +137,7 @@ interface Verbs extends ResourcesOptions {
   readonly writes: ConditionalWrites
 }
 
-/** Creates what a writer says, who is its first owner. */
+/** Creates what a writer says, who is its first owner. A name that is made is made again if somebody has it. */
 function createNamed(
   verbs: Verbs,
   kind: ServedKind,
@@ -139,7 +146,13 @@ function createNamed(
 ): Promise<Written> {
   const withOwner: typeof withManagedFields = (object, sent) =>
     withFirstOwner(object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
-  return create(verbs, kind, body, { ...how, warnings, withOwner })
+  const attempt = (): Promise<Written> => create(verbs, kind, body, { ...how, warnings, withOwner })
+  const { name, generateName } = isObject(body['metadata']) ? body['metadata'] : {}
+  if (textOf(name) !== '' || textOf(generateName) === '') return attempt()
+  return onNewest(attempt, {
+    isConflict: (error) => hasCode(error, 'ALREADY_EXISTS'),
+    reword: (error) => (hasCode(error, 'ALREADY_EXISTS') ? noNameLeft(error) : error),
+  })
 }
 
 /** `withOwner`: the new object with the managedFields that the body says. */

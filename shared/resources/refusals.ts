@@ -21,6 +21,12 @@ export function alreadyExists(kind: ServedKind, name: string): OperatingError {
   })
 }
 
+/** All names that were made for an object are those of others. */
+export function noNameLeft({ message, details }: OperatingError): OperatingError {
+  const why = `${message}, the server was not able to generate a unique name for the object`
+  return new OperatingError('ALREADY_EXISTS', why, { details: { ...details, retryAfterSeconds: 1 } })
+}
+
 export function forbiddenFor(kind: ServedKind, name: string, why: string): OperatingError {
   return new OperatingError('FORBIDDEN', `${resourceName(kind)} "${name}" is forbidden: ${why}`, {
     details: { name, group: kind.group, kind: kind.plural },

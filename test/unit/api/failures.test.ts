@@ -142,6 +142,16 @@ describe("a failure in Kubernetes' words", () => {
       sent: { body: { metadata: 'x' } },
       is: { code: 400, message: 'metadata must be an object' },
     },
+    {
+      line: `POST ${widgets}`,
+      sent: { body: { kind: 5, metadata: { name: 'a' } } },
+      is: { code: 400, message: 'kind: must be a string' },
+    },
+    {
+      line: `POST ${widgets}`,
+      sent: { body: { apiVersion: ['v1'], metadata: { name: 'a' } } },
+      is: { code: 400, message: 'apiVersion: must be a string' },
+    },
     { line: 'GET /api/v1/configmaps/%ff', is: { code: 400, reason: 'BadRequest' } },
   ]
   it.each(rows)('$line: $is.code $is.message', async ({ line, sent, is }) => {

@@ -108,7 +108,9 @@ describe('a field selector', () => {
     'metadata.name=a=b',
     'spec.color=a\\b',
   ])('%j is refused', (text) => {
-    expect(() => fieldSelector(text, { selectableFields: selectable })).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+    expect(() => fieldSelector(text, { selectableFields: selectable })).toThrow(
+      expect.objectContaining({ code: 'BAD_REQUEST' }),
+    )
   })
 })
 
