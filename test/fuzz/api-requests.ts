@@ -220,8 +220,12 @@ function type(): fc.Arbitrary<string> {
 const event = {
   metadata: { name: 'a', namespace: 'default' },
   eventTime: '2026-11-22T10:20:30.123456Z',
+  reportingController: 'example.com/fuzz',
+  reportingInstance: 'fuzz',
+  action: 'Tell',
   reason: 'Told',
-  regarding: { kind: 'Widget', name: 'a' },
+  type: 'Normal',
+  regarding: { kind: 'Widget', namespace: 'default', name: 'a' },
   series: { count: 2, lastObservedTime: '2026-11-22T10:20:30.123456Z' },
   note: 'said',
 }
