@@ -127,6 +127,9 @@ function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly Fie
   for (const [i, { apiVersion }] of owners.entries())
     if (apiVersion && !/^(?:[^/]+\/)?[^/]+$/.test(apiVersion))
       errors.push(invalid(`metadata.ownerReferences[${i}].apiVersion`, apiVersion, 'version must not be empty'))
+  for (const [i, { apiVersion, kind }] of owners.entries())
+    if (apiVersion === 'v1' && kind === 'Event')
+      errors.push(invalid(`metadata.ownerReferences[${i}]`, '', '/v1, Kind=Event is disallowed from being an owner'))
   const controllers = owners.filter((owner) => owner.controller === true)
   if (controllers.length > 1) {
     errors.push(
@@ -141,9 +144,29 @@ function checkOwners({ ownerReferences: owners = [] }: ObjectMeta): readonly Fie
 }
 
 function checkFinalizers({ finalizers: names = [] }: ObjectMeta): readonly FieldError[] {
-  return names
-    .filter((name) => !isQualifiedName(name))
-    .map((name) => invalid('metadata.finalizers', name, 'must be a qualified name such as example.com/cleanup'))
+  const rule = 'must be a qualified name such as example.com/cleanup'
+  return [
+    ...names.filter((name) => !isQualifiedName(name)).map((name) => invalid('metadata.finalizers', name, rule)),
+    ...(names.includes('orphan') && names.includes('foregroundDeletion')
+      ? [invalid('metadata.finalizers', names, 'finalizer orphan and foregroundDeletion cannot be both set')]
+      : []),
+  ]
+}
+
+/** The finalizers that a write adds and that say no domain. Each program could have the same. */
+export function findPlainFinalizers(next: ObjectMeta, live?: ObjectMeta): readonly string[] {
+  const { finalizers = [] } = next
+  return finalizers.filter(
+    (name) => !name.includes('/') && !standardFinalizers.includes(name) && live?.finalizers?.includes(name) !== true,
+  )
+}
+
+const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
+
+/** Kinds of Kubernetes' own take none of these. */
+export function checkPlainFinalizers(next: ObjectMeta, live?: ObjectMeta): readonly FieldError[] {
+  const rule = 'name is neither a standard finalizer name nor is it fully qualified'
+  return findPlainFinalizers(next, live).map((name) => invalid('metadata.finalizers', name, rule))
 }
 
 /** An object that is being deleted takes no new finalizers. */

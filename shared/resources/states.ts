@@ -2,7 +2,7 @@ import { isDeleting, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import { checkSchema, refuse, withDefaults } from './admission.ts'
-import { checkMetadata, checkNoNewFinalizers } from '../model/metadata.ts'
+import { checkMetadata, checkNoNewFinalizers, checkPlainFinalizers } from '../model/metadata.ts'
 import { forbiddenFor } from './refusals.ts'
 import { strategyOf, type Surroundings } from './strategies.ts'
 
@@ -34,6 +34,7 @@ export function completeState(
   refuse(kind, object.metadata.name, [
     ...checkMetadata(object.metadata, strategy.nameRule),
     ...(live === undefined ? [] : checkNoNewFinalizers(live, object)),
+    ...(strategy.qualifiesFinalizers === true ? checkPlainFinalizers(object.metadata, live?.metadata) : []),
     ...misfits,
     // The kind's own check reads fields as the schema has them, and is not for what has others.
     ...(misfits.length === 0 ? (strategy.check?.(object, live, kind) ?? []) : []),

@@ -32,6 +32,8 @@ interface Strategy {
   readonly nameRule?: NameRule
   /** A PUT of an object that is not there creates it. */
   readonly createsOnUpdate?: true
+  /** Finalizers name the domain of whom they are of. Source: kubernetes, `validateKubeFinalizerName`. */
+  readonly qualifiesFinalizers?: true
   /** A write of the whole object names the version that it replaces, as for kinds of users' own. */
   readonly namesVersion?: true
   /** What a writer's body means, before anything else looks at it. */
@@ -62,8 +64,9 @@ export function eventEndMs({ series, metadata, ...event }: ApiObject): number {
   return Math.max(...times.map((ms) => ms ?? 0)) + eventLifetimeMs
 }
 
-const role: Strategy = { nameRule: 'path segment', createsOnUpdate: true, check: checkRole }
+const role: Strategy = { qualifiesFinalizers: true, nameRule: 'path segment', createsOnUpdate: true, check: checkRole }
 const roleBinding: Strategy = {
+  qualifiesFinalizers: true,
   nameRule: 'path segment',
   createsOnUpdate: true,
   prepare: withSubjectGroups,
@@ -72,6 +75,7 @@ const roleBinding: Strategy = {
 
 const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
+    qualifiesFinalizers: true,
     finalizer: namespaceFinalizer,
     // What else is wrong with a name is told of every kind.
     check: ({ metadata: { name } }) => (isOneLabel(name) ? [] : checkNamespaceName('metadata.name', name)),
@@ -89,6 +93,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     }),
   },
   '/Secret': {
+    qualifiesFinalizers: true,
     intake: withStringData,
     check: (next, live) => [
       ...checkConfigKeys(next, live),
@@ -98,21 +103,25 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ],
   },
   '/ConfigMap': {
+    qualifiesFinalizers: true,
     intake: withoutNulls,
     check: (next, live) => [...checkConfigKeys(next, live), ...checkImmutable(next, live)],
   },
   '/Event': {
+    qualifiesFinalizers: true,
     createsOnUpdate: true,
     intake: (event) => withMicroTimes(withMicroTimes(event, 'series', ['lastObservedTime']), '', ['eventTime']),
     check: checkEvent,
     engine: (event) => ({ wakeAtMs: eventEndMs(event) }),
   },
   'coordination.k8s.io/Lease': {
+    qualifiesFinalizers: true,
     namesVersion: true,
     createsOnUpdate: true,
     intake: (lease) => withMicroTimes(lease, 'spec', ['acquireTime', 'renewTime']),
   },
-  '/ResourceQuota': { intake: withQuantityTexts, check: checkQuota },
+  '/ServiceAccount': { qualifiesFinalizers: true },
+  '/ResourceQuota': { qualifiesFinalizers: true, intake: withQuantityTexts, check: checkQuota },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { namesVersion: true, check: checkPolicy },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { namesVersion: true, check: checkPolicyBinding },
   'admissionregistration.k8s.io/MutatingAdmissionPolicy': { namesVersion: true, check: checkMutatingPolicy },

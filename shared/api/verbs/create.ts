@@ -17,6 +17,6 @@ export function createCreate({ resources, clock }: ApiServices): VerbHandler {
     const body = await readObject(call.request)
     const twice = warnOfFaults(call.kind, faultsOf(body), options)
     const written = await resources.create(call.kind, placeBody(call, body), options)
-    return replyWritten(201, { view, twice }, written)
+    return replyWritten(201, { kind: call.kind, view, twice }, written)
   }
 }

@@ -25,7 +25,7 @@ export function createPatch({ resources, clock }: ApiServices): VerbHandler {
     const { patch, faults } = await readPatch(call)
     const twice = warnOfFaults(call.kind, faults, options, patch.type !== 'apply')
     const written = await resources.patch(call.kind, placeOf(call), patch, options)
-    return replyWritten(written.outcome === 'created' ? 201 : 200, { view, twice }, written)
+    return replyWritten(written.outcome === 'created' ? 201 : 200, { kind: call.kind, view, twice }, written)
   }
 }
 

@@ -17,6 +17,6 @@ export function createUpdate({ resources, clock }: ApiServices): VerbHandler {
     const body = await readObject(call.request)
     const twice = warnOfFaults(call.kind, faultsOf(body), options)
     const written = await resources.update(call.kind, placeBody(call, body), options)
-    return replyWritten(written.outcome === 'created' ? 201 : 200, { view, twice }, written)
+    return replyWritten(written.outcome === 'created' ? 201 : 200, { kind: call.kind, view, twice }, written)
   }
 }

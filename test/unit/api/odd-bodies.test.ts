@@ -156,6 +156,31 @@ describe('the entries of a ConfigMap', () => {
   })
 })
 
+describe('a finalizer that names no domain', () => {
+  const metadata = { name: 'f', finalizers: ['hold', 'example.com', 'a/b', 'orphan'] }
+
+  it('is warned of, once, in kinds of users’ own', async () => {
+    const { status, headers, body } = await harness.send(`POST ${widgets}`, { body: { metadata } })
+    expect([status, headers['warning']]).toEqual([
+      201,
+      '299 - "metadata.finalizers: \\"hold\\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers", ' +
+        '299 - "metadata.finalizers: \\"example.com\\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"',
+    ])
+    const again = await harness.send(`PUT ${widgets}/f`, { body: { ...body, spec: { color: 'red' } } })
+    expect([again.status, again.headers['warning']]).toEqual([200, undefined])
+  })
+
+  it('is refused in the kinds of Kubernetes', async () => {
+    for (const path of [configMaps, secrets, '/api/v1/namespaces', '/apis/rbac.authorization.k8s.io/v1/clusterroles'])
+      expect(await harness.send(`POST ${path}`, { body: { metadata } })).toMatchObject({
+        status: 422,
+        body: { message: expect.stringContaining('"hold": name is neither a standard finalizer name nor is it fully') },
+      })
+    const both = { name: 'f', finalizers: ['orphan', 'foregroundDeletion'] }
+    expect((await harness.send(`POST ${configMaps}`, { body: { metadata: both } })).status).toBe(422)
+  })
+})
+
 describe('times of microseconds', () => {
   it.each([
     ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000000Z'],

@@ -216,6 +216,7 @@ describe('errors of metadata', () => {
   it.each<[string, readonly object[], readonly string[]]>([
     ['one owner', [owner], []],
     ['two owners', [owner, { ...owner, uid: 'v' }], []],
+    ['an event', [{ ...owner, kind: 'Event' }], ['metadata.ownerReferences[0]']],
     ['one owner under two names', [owner, { ...owner, name: 'b' }], []],
     [
       'one controller',

@@ -217,7 +217,7 @@ describe('a state', () => {
     expect(refusal(wrong)).toEqual(['metadata.name', 'metadata.labels', 'data.a'])
     const deletionTimestamp = 'x'
     const live = objectOf(configMapKind, {}, { deletionTimestamp, finalizers: ['a'] })
-    expect(refusal(objectOf(configMapKind, {}, { deletionTimestamp, finalizers: ['a', 'b'] }), live)).toEqual([
+    expect(refusal(objectOf(configMapKind, {}, { deletionTimestamp, finalizers: ['a', 'a/b'] }), live)).toEqual([
       'metadata.finalizers',
     ])
   })
