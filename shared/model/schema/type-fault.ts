@@ -1,5 +1,4 @@
-import { isObject, type Json } from '../json.ts'
-import { child, entry } from './field-error.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
 import { objectMetaSchema } from './object-meta.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -12,37 +11,50 @@ export interface TypeFault {
 
 /** What of an object's metadata is not of its type, first of all: a program in Go could not read it. */
 export function metadataFault(metadata: Json): TypeFault | undefined {
-  return typeFault(metadata, objectMetaSchema, 'metadata')
+  return within('metadata', typeFault(metadata, objectMetaSchema))
 }
 
-/** A null is nothing, and what the schema does not know is let be. */
-function typeFault(value: Json, schema: StructuralSchema, field: string): TypeFault | undefined {
+/** A null is nothing, and what the schema does not know is let be. The path is made only where there is a fault. */
+function typeFault(value: Json, schema: StructuralSchema): TypeFault | undefined {
   if (value === null) return undefined
-  const { type = '', format, items, properties, additionalProperties: others } = schema
-  const word = typeWords[type]
+  const word = typeWords[schema.type ?? '']
   if (word === undefined) return undefined
-  if (!word.holds(value)) return { field, value, why: `must be ${word.name}` }
-  if (format === 'date-time' && !rfc3339.test(value as string))
-    return { field, value, why: 'must be a time such as 2026-01-01T00:00:00Z' }
-  if (Array.isArray(value)) return items && firstFault(value, (item, i) => typeFault(item, items, entry(field, i)))
-  if (!isObject(value)) return undefined
-  for (const name in value) {
-    const part = properties?.[name] ?? (typeof others === 'object' ? others : undefined)
-    const fault = part && typeFault(value[name] ?? null, part, child(field, name))
-    if (fault !== undefined) return fault
+  if (!word.holds(value)) return { field: '', value, why: `must be ${word.name}` }
+  if (typeof value === 'string') return schema.format === 'date-time' ? timeFault(value) : undefined
+  if (Array.isArray(value)) return itemFault(value, schema.items)
+  return isObject(value) ? fieldFault(value, schema) : undefined
+}
+
+function timeFault(value: string): TypeFault | undefined {
+  return rfc3339.test(value) ? undefined : { field: '', value, why: 'must be a time such as 2026-01-01T00:00:00Z' }
+}
+
+function itemFault(items: readonly Json[], schema: StructuralSchema | undefined): TypeFault | undefined {
+  if (schema === undefined) return undefined
+  for (let i = 0; i < items.length; i++) {
+    const fault = typeFault(items[i] ?? null, schema)
+    if (fault !== undefined) return within(`[${i}]`, fault)
   }
   return undefined
 }
 
-function firstFault(
-  items: readonly Json[],
-  faultOf: (item: Json, i: number) => TypeFault | undefined,
+function fieldFault(
+  fields: JsonObject,
+  { properties, additionalProperties: others }: StructuralSchema,
 ): TypeFault | undefined {
-  for (const [i, item] of items.entries()) {
-    const fault = faultOf(item, i)
-    if (fault !== undefined) return fault
+  const other = typeof others === 'object' ? others : undefined
+  for (const name in fields) {
+    const schema = properties?.[name] ?? other
+    const fault = schema && typeFault(fields[name] ?? null, schema)
+    if (fault !== undefined) return within(name, fault)
   }
   return undefined
+}
+
+function within(step: string, fault: TypeFault | undefined): TypeFault | undefined {
+  if (fault === undefined) return undefined
+  const { field } = fault
+  return { ...fault, field: field === '' || field.startsWith('[') ? `${step}${field}` : `${step}.${field}` }
 }
 
 interface TypeWord {
