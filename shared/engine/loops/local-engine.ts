@@ -185,7 +185,7 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
     try {
       await introduce()
       const controllers = swept.controllers.filter(({ kind }) => canBeDue?.(kind, nowMs + tickMs) ?? true)
-      if (controllers.length > 0) await sweepTimers({ ...swept, controllers }, nowMs, tickMs)
+      await sweepTimers({ ...swept, controllers }, nowMs, tickMs)
       const woken = wheel.isDue(nowMs) ? await wheel.turn(nowMs, (await withGarbage(engine)).controllers) : 0
       turns.notePassed(BigInt(wheel.findTurnedMs()))
       await saving.save(nowMs, woken > 0)
@@ -207,8 +207,8 @@ async function beginIntroduction(engine: Running & { readonly saving: Saving }):
   const fresh = swept.controllers.filter((controller) => !known.includes(nameWithWatches(controller)))
   const kept = known.filter((name) => names.includes(name))
   saving.begin(kept.length < known.length ? kept : undefined)
-  let isOver = fresh.length === 0 && names.length === known.length
-  if (isOver) return async () => {}
+  if (fresh.length === 0) return async () => {}
+  let isOver = false
   const resourceVersion = await feed.latest()
   const introduction = createIntroduction({ ...engine, swept: { ...swept, controllers: fresh }, resourceVersion })
   return async () => {

@@ -7,7 +7,6 @@ import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
-import type { Kind } from '../../../reconciler/kind.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
 import { concealInRun, replaceInContext } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
@@ -97,16 +96,10 @@ function createRemovedController(controller: Controller, { store, events }: Engi
   return {
     ...present,
     name: `${controller.name}-removed`,
-    kind: { ...withoutDefinition(controller.kind), ...recordKind(controller.kind) },
-    reportsStatus: false,
+    kind: recordKind(controller.kind),
     finalizer: recordFinalizer,
     cleanup,
   }
-}
-
-/** Whoever looks at the definition has it worked out. */
-function withoutDefinition({ group, version, kind, namespaced, conversion, hooks }: Kind): Kind {
-  return { group, version, kind, namespaced, ...(conversion && { conversion }), ...(hooks && { hooks }) }
 }
 
 /** Nobody can correct what is gone; the next version of its reconciler may expect what it was. */
