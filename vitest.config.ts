@@ -26,8 +26,8 @@ export default defineConfig({
     // `it.only` left in a file would silence all others.
     allowOnly: false,
     // A hung test fails; one that is slow on a loaded machine does not. The long form does ten times as much.
-    testTimeout: isLong ? 1_200_000 : 300_000,
-    hookTimeout: 300_000,
+    testTimeout: isLong ? 1_800_000 : 300_000,
+    hookTimeout: isLong ? 1_800_000 : 300_000,
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/draws.ts'],

@@ -63,7 +63,7 @@ describe('npm run acceptance', () => {
   })
 })
 
-it('on a dead engine no number of the acceptance document is shown', { ...longOnly, timeout: 600_000 }, async () => {
+it('on a dead engine no number of the acceptance document is shown', longOnly, async () => {
   const { code, stdout } = await table('--dead-engine')
   expect(stdout).toMatch(/^\d+ of \d+ tests pass on a dead engine\n$/m)
   expect([stdout.match(/.*(passes on a dead engine|does not pass without|has no test).*/g), code]).toEqual([null, 0])

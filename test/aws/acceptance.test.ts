@@ -197,7 +197,7 @@ it(
 
 it(
   "D26 a user's change goes ahead of two thousand objects that another change wakes, on a queue with one lane",
-  { ...longOnly, timeout: 120_000 },
+  longOnly,
   async () => {
     const result = await simulate(fanOutScenario(2_000))
     const waits = waitsOfEdits(result)

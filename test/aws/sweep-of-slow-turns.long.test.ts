@@ -7,7 +7,6 @@ it.each([
   { runMs: 20_000, slowness: 2, least: 2, most: 4 },
 ])(
   "a user's change waits less than a second behind turns of $runMs ms, of more resyncs than can be run",
-  { timeout: 1_800_000 },
   async ({ runMs, slowness, least, most }) => {
     const sea = { objects: 10_000, slowness, runMs, edits: 15, editMs: 2_500 }
     const { resyncs, waitMs, deadLetters } = await sweep(sea)

@@ -115,7 +115,7 @@ describe('setpoint init', () => {
     written = await setpoint(app, 'init')
   })
 
-  it('writes a repository that compiles and passes its tests as it is', { ...longOnly, timeout: 240_000 }, async () => {
+  it('writes a repository that compiles and passes its tests as it is', longOnly, async () => {
     expect(written).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('npm run dev') })
     const bin = (path: string): string => join(root, 'node_modules', path)
     expect(await runProgram(process.execPath, [bin('typescript/bin/tsc')], { cwd: app })).toMatchObject({
@@ -165,7 +165,7 @@ describe('setpoint init', () => {
 /** A compiler and a process that start take their time where other tests run. */
 const long = { timeout: 120_000 }
 
-describe('setpoint dev', { ...longOnly, timeout: 400_000 }, () => {
+describe('setpoint dev', longOnly, () => {
   const app = makeApp('developed')
   let program: Program
   let client: ApiClient
@@ -238,7 +238,7 @@ describe('setpoint dev', { ...longOnly, timeout: 400_000 }, () => {
   })
 })
 
-it('setpoint dev ends when the npm that runs it is killed', { ...longOnly, timeout: 240_000 }, async () => {
+it('setpoint dev ends when the npm that runs it is killed', longOnly, async () => {
   const app = makeApp('by-npm')
   await setpoint(app, 'init')
   rmSync(join(app, 'tsconfig.json'))
@@ -256,43 +256,39 @@ it('setpoint dev ends when the npm that runs it is killed', { ...longOnly, timeo
 
 const lacksKubectl = isLong && (await findKubectls()).length === 0
 
-describe.skipIf(lacksKubectl)(
-  'setpoint start, asked with kubectl',
-  { meta: { skipped: noKubectl }, timeout: 240_000 },
-  () => {
-    let plane: StartedPlane
-    const cwd = join(directory.path, 'started')
-    beforeAll(async () => {
-      mkdirSync(cwd)
-      plane = await setpointIn(cwd).start(join(root, 'examples/greeting'))
-      using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
-      const body = {
-        apiVersion: 'example.dev/v1',
-        kind: 'Greeting',
-        metadata: { name: 'hello' },
-        spec: { name: 'world' },
-      }
-      await client.send('POST /apis/example.dev/v1/namespaces/default/greetings', { body })
-    })
-    afterAll(() => plane[Symbol.asyncDispose]())
+describe.skipIf(lacksKubectl)('setpoint start, asked with kubectl', { meta: { skipped: noKubectl } }, () => {
+  let plane: StartedPlane
+  const cwd = join(directory.path, 'started')
+  beforeAll(async () => {
+    mkdirSync(cwd)
+    plane = await setpointIn(cwd).start(join(root, 'examples/greeting'))
+    using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
+    const body = {
+      apiVersion: 'example.dev/v1',
+      kind: 'Greeting',
+      metadata: { name: 'hello' },
+      spec: { name: 'world' },
+    }
+    await client.send('POST /apis/example.dev/v1/namespaces/default/greetings', { body })
+  })
+  afterAll(() => plane[Symbol.asyncDispose]())
 
-    it('explains an object, runs it, and has the doctor look', async () => {
-      const { stdout, stderr } = await setpoint(cwd, 'explain', 'greeting/hello')
-      expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringContaining('1. DESIRED'), stderr: '' })
-      expect(await setpoint(cwd, 'reconcile', 'greeting/hello')).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('annotated'),
-      })
-      expect(await setpoint(cwd, 'reconcile', '--all', 'greetings')).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('annotated'),
-      })
-      expect((await setpoint(cwd, 'doctor')).stdout).toContain('greeting, for Greeting')
+  it('explains an object, runs it, and has the doctor look', async () => {
+    const { stdout, stderr } = await setpoint(cwd, 'explain', 'greeting/hello')
+    expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringContaining('1. DESIRED'), stderr: '' })
+    expect(await setpoint(cwd, 'reconcile', 'greeting/hello')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('annotated'),
     })
+    expect(await setpoint(cwd, 'reconcile', '--all', 'greetings')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('annotated'),
+    })
+    expect((await setpoint(cwd, 'doctor')).stdout).toContain('greeting, for Greeting')
+  })
 
-    it('says what kubectl says of what is not there', async () => {
-      await expectMistake(cwd, ['explain', 'greeting/nobody'], 'greetings.example.dev "nobody" not found')
-      await expectMistake(cwd, ['explain', 'greeting'], 'type setpoint explain greeting/NAME')
-    })
-  },
-)
+  it('says what kubectl says of what is not there', async () => {
+    await expectMistake(cwd, ['explain', 'greeting/nobody'], 'greetings.example.dev "nobody" not found')
+    await expectMistake(cwd, ['explain', 'greeting'], 'type setpoint explain greeting/NAME')
+  })
+})

@@ -13,7 +13,6 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** Each example is run as it stands, and its manifest applied: every object of it is Ready then. */
 const main = join(root, 'functions/command/main.ts')
-const inProcess = { ...longOnly, timeout: 240_000 }
 const folders = [...new Set(globSync('examples/*/*.test.ts').map((file) => basename(dirname(file))))].toSorted()
 
 const manifestOf = (name: string): string => join('examples', name, 'example.yaml')
@@ -33,7 +32,7 @@ it.each(folders)('examples/%s: the reconcilers that the command finds make its m
   }
 })
 
-it.each(folders)('examples/%s runs in a process, and its manifest is Ready', inProcess, async (name) => {
+it.each(folders)('examples/%s runs in a process, and its manifest is Ready', longOnly, async (name) => {
   using scratch = temporaryDirectory(`example-${name}`)
   const data = join(scratch.path, 'data')
   const args = [main, 'start', join('examples', name), '--port', '0', '--data-dir', data]

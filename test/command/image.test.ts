@@ -29,7 +29,7 @@ const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(byte
 
 describe.skipIf(process.platform !== 'linux')(
   'setpoint image',
-  { meta: { skipped: 'an image is written on Linux' }, timeout: 120_000 },
+  { meta: { skipped: 'an image is written on Linux' } },
   () => {
     const layout = join(directory.path, 'layout')
     const read = (name: string): string => readFileSync(join(layout, name), 'utf8')
@@ -54,7 +54,7 @@ console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__di
       first = await setpoint('../one.tar')
       mkdirSync(layout)
       await runProgram('tar', ['-xf', join(directory.path, 'one.tar'), '-C', layout])
-    }, 120_000)
+    })
 
     it('is an OCI layout whose digests hold', () => {
       expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -114,7 +114,7 @@ console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__di
   },
 )
 
-it('archives are read by tar as they were written', { timeout: 120_000 }, async () => {
+it('archives are read by tar as they were written', async () => {
   const segment = fc.stringMatching(/^[a-zä€_][a-zä€_.-]{0,60}$/).filter((text) => text !== '.' && text !== '..')
   const file = fc.record({
     path: fc.array(segment, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/')),

@@ -55,7 +55,7 @@ async function expectRefusal(args: readonly string[], message: string): Promise<
   expect(stderr.trim().split('\n')).toHaveLength(1)
 }
 
-describe('a backup', { timeout: 240_000 }, () => {
+describe('a backup', () => {
   let plane: StartedPlane
   let written: Awaited<ReturnType<typeof setpoint>>
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('a backup', { timeout: 240_000 }, () => {
     )
     written = await setpoint('backup', 'one.backup', '--data-dir', 'data')
     await others
-  }, 240_000)
+  })
   afterAll(() => plane[Symbol.asyncDispose]())
 
   it('is written while the control plane works, and is read whole', () => {
@@ -177,12 +177,12 @@ describe('a backup', { timeout: 240_000 }, () => {
   })
 })
 
-describe('setpoint token', { timeout: 120_000 }, () => {
+describe('setpoint token', () => {
   let plane: StartedPlane
   beforeAll(async () => {
     mkdirSync(at('shared'), { recursive: true })
     plane = await start('shared')
-  }, 120_000)
+  })
   afterAll(() => plane[Symbol.asyncDispose]())
 
   const whoAmI = async (kubeconfig: string) => {

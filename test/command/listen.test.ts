@@ -48,7 +48,7 @@ beforeAll(() => {
   writeCertificate('ended', -dayMs)
 })
 
-describe('setpoint start --listen', { timeout: 120_000 }, () => {
+describe('setpoint start --listen', () => {
   it.each([
     [['0.0.0.0'], 'name yours (--certificate FILE --certificate-key FILE)'],
     [['0.0.0.0', ...own], 'nobody has a token of their own: start without --listen, and type setpoint token add NAME'],

@@ -29,7 +29,7 @@ const renamed = reconcilers('heading: z.string(), colour: z.string().default("re
 const pages = '/apis/example.dev/v1/namespaces/default/pages'
 const lacksKubectl = isLong && (await findKubectls()).length === 0
 
-describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
+describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl } }, () => {
   let plane: StartedPlane
   beforeAll(async () => {
     mkdirSync(join(cwd, 'node_modules'))
@@ -41,7 +41,7 @@ describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl },
     using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
     const page = { apiVersion: 'example.dev/v1', kind: 'Page', metadata: { name: 'a' }, spec: { title: 'hello' } }
     await client.send(`POST ${pages}`, { body: page })
-  }, 120_000)
+  })
   afterAll(() => plane[Symbol.asyncDispose]())
 
   it('is told before it is started, with the objects that would not fit', async () => {
@@ -99,7 +99,7 @@ const older = `olderVersions: (older) => [older('v1alpha1', {
   downgrade: ({ spec }) => ({ spec: { size: String(spec.gigabytes) } }),
 })]`
 
-describe.skipIf(lacksKubectl)('an older version', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
+describe.skipIf(lacksKubectl)('an older version', { meta: { skipped: noKubectl } }, () => {
   const path = '/apis/example.dev/v1/namespaces/default/disks'
   let plane: StartedPlane
   beforeAll(async () => {
@@ -114,7 +114,7 @@ describe.skipIf(lacksKubectl)('an older version', { meta: { skipped: noKubectl }
       })
     await plane.stop()
     plane = await start('both.ts')
-  }, 120_000)
+  })
   afterAll(() => plane[Symbol.asyncDispose]())
 
   it('is migrated but for what cannot be converted, and goes once all is', async () => {

@@ -40,7 +40,7 @@ export const talkers = defineReconciler(Talker, {
 const talkers = '/apis/example.dev/v1/namespaces/default/talkers'
 const lacksKubectl = isLong && (await findKubectls()).length === 0
 
-describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl }, timeout: 240_000 }, () => {
+describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl } }, () => {
   let plane: StartedPlane
   let client: ApiClient
   const start = async (): Promise<void> => {
@@ -66,7 +66,7 @@ describe.skipIf(lacksKubectl)('what runs did', { meta: { skipped: noKubectl }, t
     await start()
     const secret = { metadata: { name: 'pass' }, data: { word: Buffer.from('hidden words').toString('base64') } }
     await client.send('POST /api/v1/namespaces/default/secrets', { body: secret })
-  }, 240_000)
+  })
   afterAll(async () => {
     client[Symbol.dispose]()
     await plane[Symbol.asyncDispose]()

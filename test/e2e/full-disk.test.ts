@@ -19,63 +19,58 @@ const full = {
   },
 }
 
-describe.skipIf(!canMount)(
-  'a disk that is full',
-  { timeout: 120_000, meta: { skipped: 'only root may mount one' } },
-  () => {
-    it(
-      'is told as such, costs nothing that was acknowledged, and once there is room again all goes on by itself',
-      longOnly,
-      async () => {
-        using disk = smallDisk(4_096)
-        const plane = await startControlPlane({ dataDirectory: join(disk.path, 'data') })
-        using client = openApiClient(plane.kubeconfig)
-        await client.send('POST /api/v1/namespaces', { body: { metadata: { name: 'leaving' } } })
-        const { acknowledged, free } = await writeUntilRefused(client, disk)
-
-        expect(await client.send('DELETE /api/v1/namespaces/leaving')).toMatchObject(full)
-        expect(await client.send(`POST ${maps}`, { body: map('refused') })).toMatchObject(full)
-        expect(await names(client)).toEqual(acknowledged)
-
-        // Small writes fit into what the log has left, for a while.
-        for (
-          let n = 0;
-          (await client.send('POST /api/v1/namespaces', { body: { metadata: { name: `n${n}` } } })).status === 201;
-          n++
-        );
-        await eventually(async () => expect(await client.send('GET /readyz')).toMatchObject({ status: 503 }))
-        for (const path of ['/livez', '/healthz'])
-          expect(await client.send(`GET ${path}`)).toMatchObject({ status: 200 })
-
-        free()
-        await eventually(async () => expect(await client.send('GET /readyz')).toMatchObject({ status: 200 }))
-        await eventually(async () =>
-          expect(await client.send('DELETE /api/v1/namespaces/leaving')).toMatchObject({ status: 200 }),
-        )
-        await eventually(async () =>
-          expect(await client.send('GET /api/v1/namespaces/leaving')).toMatchObject({ status: 404 }),
-        )
-        expect(await client.send(`POST ${maps}`, { body: map('z') })).toMatchObject({ status: 201 })
-
-        expect(await plane.stop()).toMatchObject({ code: 0 })
-        await using again = await startControlPlane(samePlace(plane))
-        expect(again.url).toBe(plane.url)
-        expect(await names(client)).toEqual([...acknowledged, 'z'])
-      },
-    )
-
-    it('lets it be stopped, and started if it was killed, to be read', longOnly, async () => {
+describe.skipIf(!canMount)('a disk that is full', { meta: { skipped: 'only root may mount one' } }, () => {
+  it(
+    'is told as such, costs nothing that was acknowledged, and once there is room again all goes on by itself',
+    longOnly,
+    async () => {
       using disk = smallDisk(4_096)
       const plane = await startControlPlane({ dataDirectory: join(disk.path, 'data') })
       using client = openApiClient(plane.kubeconfig)
-      const { acknowledged } = await writeUntilRefused(client, disk)
-      await plane.stop('SIGKILL')
-      const second = await startControlPlane(samePlace(plane))
+      await client.send('POST /api/v1/namespaces', { body: { metadata: { name: 'leaving' } } })
+      const { acknowledged, free } = await writeUntilRefused(client, disk)
+
+      expect(await client.send('DELETE /api/v1/namespaces/leaving')).toMatchObject(full)
+      expect(await client.send(`POST ${maps}`, { body: map('refused') })).toMatchObject(full)
       expect(await names(client)).toEqual(acknowledged)
-      expect(await second.stop()).toMatchObject({ code: 0, stderr: expect.not.stringMatching(/^setpoint:/m) })
-    })
-  },
-)
+
+      // Small writes fit into what the log has left, for a while.
+      for (
+        let n = 0;
+        (await client.send('POST /api/v1/namespaces', { body: { metadata: { name: `n${n}` } } })).status === 201;
+        n++
+      );
+      await eventually(async () => expect(await client.send('GET /readyz')).toMatchObject({ status: 503 }))
+      for (const path of ['/livez', '/healthz']) expect(await client.send(`GET ${path}`)).toMatchObject({ status: 200 })
+
+      free()
+      await eventually(async () => expect(await client.send('GET /readyz')).toMatchObject({ status: 200 }))
+      await eventually(async () =>
+        expect(await client.send('DELETE /api/v1/namespaces/leaving')).toMatchObject({ status: 200 }),
+      )
+      await eventually(async () =>
+        expect(await client.send('GET /api/v1/namespaces/leaving')).toMatchObject({ status: 404 }),
+      )
+      expect(await client.send(`POST ${maps}`, { body: map('z') })).toMatchObject({ status: 201 })
+
+      expect(await plane.stop()).toMatchObject({ code: 0 })
+      await using again = await startControlPlane(samePlace(plane))
+      expect(again.url).toBe(plane.url)
+      expect(await names(client)).toEqual([...acknowledged, 'z'])
+    },
+  )
+
+  it('lets it be stopped, and started if it was killed, to be read', longOnly, async () => {
+    using disk = smallDisk(4_096)
+    const plane = await startControlPlane({ dataDirectory: join(disk.path, 'data') })
+    using client = openApiClient(plane.kubeconfig)
+    const { acknowledged } = await writeUntilRefused(client, disk)
+    await plane.stop('SIGKILL')
+    const second = await startControlPlane(samePlace(plane))
+    expect(await names(client)).toEqual(acknowledged)
+    expect(await second.stop()).toMatchObject({ code: 0, stderr: expect.not.stringMatching(/^setpoint:/m) })
+  })
+})
 
 /** Takes all that is left, until the returned function is called. */
 function fill(disk: SmallDisk): () => void {

@@ -23,7 +23,7 @@ const main = { apiVersion: 'postgres.setpoint.dev/v1alpha1', kind: 'PostgresClus
 
 it.skipIf(process.platform !== 'linux')(
   'a stop while initdb stands still takes initdb with it, leaves no half of a server, and the next start makes one',
-  { timeout: 120_000, meta: { skipped: 'only Linux lists processes below /proc' } },
+  { meta: { skipped: 'only Linux lists processes below /proc' } },
   async () => {
     const first = await startControlPlane({ dataDirectory })
     using client = openApiClient(first.kubeconfig)

@@ -19,7 +19,7 @@ describe.skipIf(unavailable)(
     beforeAll(async () => {
       stage = await openStage(client as readonly string[])
       await applyFirstShelf(stage)
-    }, 300_000)
+    })
     afterAll(async () => stage?.[Symbol.asyncDispose]())
 
     it('api: answers, and streams', async () => {

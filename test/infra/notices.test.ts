@@ -5,7 +5,7 @@ import { writeBundle } from '../../infra/bundling/bundle.ts'
 import { thirdPartyNotices } from '../../infra/bundling/notices.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-it('a bundle has beside it the licences of all packages that are in it, each text once', { timeout: 60_000 }, () => {
+it('a bundle has beside it the licences of all packages that are in it, each text once', () => {
   using scratch = temporaryDirectory('notices')
   writeBundle('functions/relay.ts', 'export const reconcilers = []', scratch.path)
   const notices = readFileSync(join(scratch.path, 'THIRD-PARTY-NOTICES.txt'), 'utf8')

@@ -87,25 +87,15 @@ describe.skipIf(unreachable !== '' || !isLong)(
       ).resolves.toBeDefined()
     })
 
-    it.each(packages)(
-      '$name is resolved and typed as its manifest says (publint, attw)',
-      { timeout: 240_000 },
-      async ({ name }) => {
-        const exec = ['exec', '--yes', '--prefer-offline', '--']
-        const lint = await must('npm', [
-          ...exec,
-          'publint@0.3.25',
-          'run',
-          join(directory.path, 'dist', name),
-          '--strict',
-        ])
-        expect(lint.stdout).toContain('All good!')
-        const tarball = readdirSync(directory.path).find((file) => new RegExp(`^${name}-\\d.*\\.tgz$`).test(file)) ?? ''
-        // The packages are ES modules, which CommonJS imports dynamically.
-        const types = ['@arethetypeswrong/cli@0.18.5', join(directory.path, tarball), '--profile', 'esm-only']
-        await must('npm', [...exec, ...types, '--exclude-entrypoints', 'internal/*'])
-      },
-    )
+    it.each(packages)('$name is resolved and typed as its manifest says (publint, attw)', async ({ name }) => {
+      const exec = ['exec', '--yes', '--prefer-offline', '--']
+      const lint = await must('npm', [...exec, 'publint@0.3.25', 'run', join(directory.path, 'dist', name), '--strict'])
+      expect(lint.stdout).toContain('All good!')
+      const tarball = readdirSync(directory.path).find((file) => new RegExp(`^${name}-\\d.*\\.tgz$`).test(file)) ?? ''
+      // The packages are ES modules, which CommonJS imports dynamically.
+      const types = ['@arethetypeswrong/cli@0.18.5', join(directory.path, tarball), '--profile', 'esm-only']
+      await must('npm', [...exec, ...types, '--exclude-entrypoints', 'internal/*'])
+    })
 
     it.each(packages)(
       '$name has its licence, its notice, its bill of materials, and links that lead somewhere',
@@ -157,7 +147,7 @@ describe.skipIf(unreachable !== '' || !isLong)(
 
 describe.skipIf(unreachable !== '' || !isLong)(
   'setpoint alone, installed into an empty directory',
-  { meta: { skipped: isLong ? `no registry of npm: ${unreachable}` : longOnly.meta.skipped }, timeout: 300_000 },
+  { meta: { skipped: isLong ? `no registry of npm: ${unreachable}` : longOnly.meta.skipped } },
   () => {
     const alone = join(directory.path, 'alone')
     const command = join('node_modules', 'setpoint', 'functions', 'command', 'main.js')
@@ -241,7 +231,7 @@ function tutorialScript(): string {
 
 describe.skipIf(unreachable !== '' || !isLong || kubectl === undefined)(
   'the tutorial, in an empty directory',
-  { meta: { skipped: isLong ? `no registry of npm, or ${noKubectl}` : longOnly.meta.skipped }, timeout: 600_000 },
+  { meta: { skipped: isLong ? `no registry of npm, or ${noKubectl}` : longOnly.meta.skipped } },
   () => {
     it('does what it says', async () => {
       const cwd = join(directory.path, 'tutorial')

@@ -33,7 +33,7 @@ beforeAll(async () => {
   all = deployed({}, {}, new Stack(unbundledApp(), 'Test'))
   stage = await openStage(plainClient)
   await everything(stage)
-}, 300_000)
+})
 afterAll(async () => stage[Symbol.asyncDispose]())
 
 function asked(...names: readonly FunctionName[]): readonly string[] {

@@ -137,7 +137,7 @@ describe('the unit of systemd', () => {
 
   it.skipIf(!existsSync(analyze))(
     'passes systemd-analyze verify',
-    { meta: { skipped: 'no systemd-analyze' }, timeout: 60_000 },
+    { meta: { skipped: 'no systemd-analyze' } },
     async () => {
       using scratch = temporaryDirectory('unit')
       const { writeFileSync } = await import('node:fs')

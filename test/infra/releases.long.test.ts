@@ -19,7 +19,7 @@ let stage: Stage
 beforeAll(async () => {
   stage = await openStage(plainClient, { releases: 'Canary10Percent5Minutes' })
   await applyFirstShelf(stage)
-}, 600_000)
+})
 afterAll(async () => {
   await stage?.[Symbol.asyncDispose]()
   scratch[Symbol.dispose]()
@@ -55,7 +55,7 @@ function begin(next: Environments): Release {
   return release
 }
 
-describe('a release of Canary10Percent5Minutes', { timeout: 300_000 }, () => {
+describe('a release of Canary10Percent5Minutes', () => {
   it('has five minutes with a tenth of the batches, and the alarms of the template', () => {
     const { shares, alarms } = stage.releaseRules('shelf')
     expect(shares).toEqual([0.1, 0.1, 0.1, 0.1, 0.1])

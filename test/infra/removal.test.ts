@@ -15,7 +15,7 @@ describe('a Controller that is taken away', longOnly, () => {
   beforeAll(async () => {
     stage = await openStage(plainClient)
     await applyFirstShelf(stage)
-  }, 300_000)
+  })
   afterAll(async () => stage?.[Symbol.asyncDispose]())
   const ask = (question: Question) => askCloudFormation(stage.functions.removal, question)
 

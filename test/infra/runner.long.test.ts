@@ -13,7 +13,7 @@ import { openStage, type Stage } from './lambda/stage.ts'
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage(plainClient)
-}, 300_000)
+})
 afterAll(async () => stage?.[Symbol.asyncDispose]())
 
 /** Steps of `test/deployed`, and why the runner has none of them. */
@@ -76,7 +76,7 @@ const lamp = (broken: boolean): object => ({
   spec: { broken },
 })
 
-describe('the script of `npm run deployed`, on the runner', { timeout: 180_000 }, () => {
+describe('the script of `npm run deployed`, on the runner', () => {
   it('names what only one of the two does, with the reason', () => {
     for (const why of Object.values({ ...onlyDeployed, ...onlyHere })) expect(why.length).toBeGreaterThan(10)
   })

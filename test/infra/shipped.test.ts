@@ -21,7 +21,7 @@ async function synthesize(outdir: string): Promise<string> {
   return readFileSync(join(outdir, 'Setpoint-test.template.json'), 'utf8')
 }
 
-describe('the stack of the project', { timeout: 180_000 }, () => {
+describe('the stack of the project', () => {
   it('is the same when it is synthesized again, code and all, and nothing is looked up', longOnly, async () => {
     const first = await synthesize(directories[0].path)
     expect(await synthesize(directories[1].path)).toBe(first)

@@ -20,7 +20,7 @@ describe.skipIf(taken !== '')('traces by ADOT', { meta: { skipped: `port ${port}
   beforeAll(async () => {
     stage = await openStage(client, { traces: { adot: {}, ratio: 1 } })
     await applyFirstShelf(stage)
-  }, 600_000)
+  })
   afterAll(async () => {
     await stage?.[Symbol.asyncDispose]()
     await (collector as TraceCollector)[Symbol.asyncDispose]()

@@ -7,7 +7,7 @@ import { manifests, widget } from './widgets.ts'
 
 const [newest] = await findKubectls()
 
-describe.skipIf(newest === undefined)('kubectl and rights', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
+describe.skipIf(newest === undefined)('kubectl and rights', { meta: { skipped: noKubectl } }, () => {
   const { kubectl, kubeconfig, directory } = widgetSession(newest)
   const tokenConfig = (token: string): string => {
     const file = join(directory, 'account.kubeconfig')

@@ -27,13 +27,13 @@ spec: { holderIdentity: painter-1, leaseDurationSeconds: 15, renewTime: '2026-11
 
 describe.skipIf(newest === undefined)(
   'kubectl and the kinds that clients need',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
+  { meta: { skipped: noKubectl }, concurrent: true },
   () => {
     const { kubectl } = widgetSession(newest)
     beforeAll(async () => {
       await kubectl.ok('create -f -', { input: event })
       await kubectl.apply(lease)
-    }, 120_000)
+    })
 
     it.each([
       'get events --field-selector involvedObject.name=house',

@@ -9,7 +9,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'what kubectl says when it is refused',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
+  { meta: { skipped: noKubectl }, concurrent: true },
   () => {
     const { kubectl, kubeconfig, directory } = widgetSession(newest)
 

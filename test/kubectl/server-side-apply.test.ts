@@ -8,7 +8,7 @@ const [newest] = await findKubectls()
 
 describe.skipIf(newest === undefined)(
   'kubectl apply --server-side',
-  { meta: { skipped: noKubectl }, concurrent: true, timeout: 120_000 },
+  { meta: { skipped: noKubectl }, concurrent: true },
   () => {
     const { kubectl } = widgetSession(newest)
 

@@ -11,7 +11,7 @@ const [newest] = await findKubectls()
 /** The recipe of docs/reference.md, line by line. */
 const [, recipe = ''] = /^```sh\n(setpoint token add .*?)^```/ms.exec(readFileSync('docs/reference.md', 'utf8')) ?? []
 
-describe.skipIf(newest === undefined)('people of a file', { meta: { skipped: noKubectl }, timeout: 120_000 }, () => {
+describe.skipIf(newest === undefined)('people of a file', { meta: { skipped: noKubectl } }, () => {
   const { kubectl, kubeconfig, directory } = widgetSession(newest)
 
   it('share a control plane, each with their own rights', async () => {

@@ -223,7 +223,7 @@ const unknownToMoto = [
   'AWS::XRay::SamplingRule',
 ]
 
-describe.skipIf(skip)('cdk deploy into moto', { meta: { skipped: meta.skipped }, timeout: 300_000 }, () => {
+describe.skipIf(skip)('cdk deploy into moto', { meta: { skipped: meta.skipped } }, () => {
   it('bootstraps, deploys, reconciles what is applied through the deployed API, and destroys', async () => {
     // Elsewhere, or it would synthesize the app of the tree first.
     await done(await cdk(['bootstrap', 'aws://123456789012/us-east-1', '--qualifier', 'localhost'], output.path))

@@ -33,7 +33,7 @@ describe('dead letters, by the command line and ElasticMQ', options, () => {
   let missing = ''
   beforeAll(async () => {
     await fetchMinistack().catch((error: unknown) => (missing = String(error)))
-  }, 300_000)
+  })
 
   /** Not FIFO: out of such a queue ElasticMQ moves nothing, and says that it is done. SQS does since 2023. */
   async function createQueue(attributes: Readonly<Record<string, string>> = {}): Promise<string> {

@@ -12,7 +12,7 @@ const region = process.env['SETPOINT_WIRE_AWS'] ?? ''
 
 describe(
   'in an account',
-  { skip: region === '', meta: { skipped: 'needs an AWS account: SETPOINT_WIRE_AWS=<region>' }, timeout: 120_000 },
+  { skip: region === '', meta: { skipped: 'needs an AWS account: SETPOINT_WIRE_AWS=<region>' } },
   () => {
     workQueueContract('SQS FIFO (AWS)', () => openInRealTime(new SQSClient({ region }), 2_000))
   },

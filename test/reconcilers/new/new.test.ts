@@ -30,8 +30,7 @@ const checks = [
 ] as const
 
 describe('npm run new', () => {
-  const whole = { ...longOnly, timeout: 900_000 }
-  it('writes reconcilers that pass every check of npm test as they are', whole, async () => {
+  it('writes reconcilers that pass every check of npm test as they are', longOnly, async () => {
     expect(await scaffold('example.dev/v1/DnsRecord')).toMatchObject({ code: 0, stderr: '' })
     expect(
       await scaffold('teams.example.dev/v1beta1/VeryLongNameOfAPolicyThatBreaksLinesOfCodeInManyPlacesHTTP'),

@@ -16,7 +16,7 @@ describe('the local engine in a simulated process', () => {
     )
     expect(commands).toEqual([])
     expect(ran).toBe(seeds)
-  }, 600_000)
+  })
 
   it.each<End>(pick(['power lost', 'killed', 'power lost in a commit']))(
     'breaks no promise at whichever step the process ends: %s',

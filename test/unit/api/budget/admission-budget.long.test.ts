@@ -21,7 +21,7 @@ beforeAll(async () => {
   await serveHostileKinds(harness)
   const kept = { ...bodyOf('free', { s: [1] }, 'kept'), status: {} }
   await harness.send(`POST ${pathOf('free')}`, { body: kept })
-}, 120_000)
+})
 afterAll(async () => {
   harness.close()
   await worker.terminate()
@@ -242,7 +242,7 @@ const spenders: readonly (readonly [what: string, prepare: () => Promise<void>])
 ]
 
 describe('a request near its own limits, and all that may be asked about it', () => {
-  it.each(spenders)('with %s: no slice takes a tenth of a second', { timeout: 300_000 }, async (_, prepare) => {
+  it.each(spenders)('with %s: no slice takes a tenth of a second', async (_, prepare) => {
     await prepare()
     for (const [kind, what, spec] of bodies)
       for (const row of rowsOf(kind, spec)) {
