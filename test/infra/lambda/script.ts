@@ -68,11 +68,13 @@ async function pages({ request }: Stage): Promise<void> {
   await request('GET', '/doctor')
 }
 
-/** The key is made with the first token, and the authorizer reads its public half. */
+/** The key is made with the first token, the authorizer reads its public half, and others are told of it. */
 async function accountToken({ request, requestAs }: Stage): Promise<void> {
   const token = await makeToken({ request })
   const { status } = await requestAs(`Bearer ${token}`, 'GET', configMaps)
   if (status !== 403) throw new Error(`a ServiceAccount without rights is answered ${status}`)
+  const { text } = await request('GET', '/openid/v1/jwks')
+  if (!text.includes('"ES256"')) throw new Error(`no public key: ${text}`)
 }
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts'
