@@ -7,8 +7,8 @@
  * number all pass there (test/acceptance-table/engineless.ts lists the numbers that are about something else, and why).
  *
  * `-- --aws` runs them on the engine of AWS (test/aws/acceptance-engine.ts), says which do not apply there, and why,
- * and adds those that stand in their place (test/aws/acceptance*.test.ts). It takes a quarter of an hour: each minute of
- * virtual time is a tick of some fifty requests.
+ * and adds those that stand in their place (test/aws/acceptance*.test.ts). It takes a quarter of an hour: each minute
+ * of virtual time is a tick of some fifty requests.
  *
  * `-- --include GLOB` runs other files in place of test/acceptance.
  */
