@@ -48,8 +48,8 @@ export const plantedLocally: readonly PlantedBug[] = (
     {
       bug: 'a controller that is new looks at nothing that was there before',
       file: localEngine,
-      find: 'let isOver = fresh.length === 0 && names.length === known.length',
-      replace: 'let isOver = fresh.length < 100',
+      find: 'if (fresh.length === 0) return async () => {}',
+      replace: 'if (fresh.length < 100) return async () => {}',
     },
     {
       bug: 'what changed is told with the present state',
