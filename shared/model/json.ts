@@ -8,6 +8,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A text as it is, and the empty one for everything else. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** Same JSON value. Field order does not count; a field that is `undefined` counts as absent. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -1,5 +1,5 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, textOf, type JsonObject } from '../model/json.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -435,10 +435,6 @@ function withServed<Result extends { readonly stored: StoredObject }>(kind: Serv
 
 function namespaceOf(body: JsonObject): string {
   return isObject(body['metadata']) ? textOf(body['metadata']['namespace']) : ''
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function suffix(random: Random): string {

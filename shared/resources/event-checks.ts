@@ -1,4 +1,4 @@
-import { equal, isObject, type Json } from '../model/json.ts'
+import { equal, isObject, textOf, type Json } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -126,8 +126,4 @@ function isLong(value: Json | undefined, max: number): boolean {
 
 function namespaceOf(reference: Json | undefined): string {
   return isObject(reference) ? textOf(reference['namespace']) : ''
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

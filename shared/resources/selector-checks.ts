@@ -1,6 +1,6 @@
 import { selectorOperators } from '../model/access/aggregation.ts'
 import { objectsOf, textsOf } from '../model/access/rules.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, textOf, type JsonObject } from '../model/json.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
 import { fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
 
@@ -19,7 +19,7 @@ export function checkLabelSelector(selector: JsonObject, path: string): readonly
 
 function checkRequirement({ key, operator, values }: JsonObject, path: string): readonly FieldError[] {
   const count = textsOf(values).length
-  const keyErrors = checkLabelKey(typeof key === 'string' ? key : '', `${path}.key`)
+  const keyErrors = checkLabelKey(textOf(key), `${path}.key`)
   if (operator === 'In' || operator === 'NotIn') {
     const why = "must be specified when `operator` is 'In' or 'NotIn'"
     return count > 0 ? keyErrors : [fieldRequired(`${path}.values`, why), ...keyErrors]

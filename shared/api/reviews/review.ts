@@ -3,7 +3,7 @@ import { rulesFor } from '../../model/access/authorize.ts'
 import type { Attributes, PolicyRule } from '../../model/access/rules.ts'
 import { textsOf } from '../../model/access/rules.ts'
 import { OperatingError } from '../../model/errors.ts'
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { isObject, textOf, type JsonObject } from '../../model/json.ts'
 import { apiVersionOf } from '../../model/object.ts'
 import { fieldRequired, invalid, type FieldError } from '../../model/schema/field-error.ts'
 import { refuse } from '../../resources/admission.ts'
@@ -127,10 +127,6 @@ function wantedBy({ resourceAttributes: resource, nonResourceAttributes: path }:
     namespace: textOf(asked['namespace']),
     name: textOf(asked['name']),
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function checkTarget(spec: JsonObject): readonly FieldError[] {

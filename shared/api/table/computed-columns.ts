@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../model/json.ts'
+import { isObject, textOf, type Json } from '../../model/json.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { parseTimestamp } from '../../model/time.ts'
@@ -97,7 +97,7 @@ function round(value: number): string {
 
 /** What fits beside other columns; the object has all of it. */
 function cut(value: Json | undefined): string {
-  const text = typeof value === 'string' ? value : ''
+  const text = textOf(value)
   return text.length > wordsMax ? `${text.slice(0, wordsMax)}…` : text
 }
 

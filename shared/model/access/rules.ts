@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { isObject, textOf, type Json, type JsonObject } from '../json.ts'
 
 /** One rule of a role, as `rbac.authorization.k8s.io` has it; what is left out is empty. */
 export interface PolicyRule {
@@ -77,8 +77,4 @@ export function objectsOf(value: Json | undefined): readonly JsonObject[] {
 /** The texts of a list; none if there is no list. */
 export function textsOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
