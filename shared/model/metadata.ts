@@ -56,13 +56,14 @@ export function isSubdomain(name: string): boolean {
   return name.length <= 253 && dns1123Subdomain.test(name)
 }
 
-/** What keeps a name from being one of a namespace: it is one label, since it is part of host names. */
+/** What keeps a name from being one of a namespace. */
 export function checkNamespaceName(field: string, name: string): readonly FieldError[] {
-  return isSubdomain(name) && isOneLabel(name) ? [] : [invalid(field, name, namespaceRule)]
+  return isSubdomain(name) ? checkOneLabel(field, name) : [invalid(field, name, namespaceRule)]
 }
 
-export function isOneLabel(name: string): boolean {
-  return /^[^.]{0,63}$/.test(name)
+/** The name of a namespace is one label, unlike the names of other objects: it is part of host names. */
+export function checkOneLabel(field: string, name: string): readonly FieldError[] {
+  return /^[^.]{0,63}$/.test(name) ? [] : [invalid(field, name, namespaceRule)]
 }
 
 const namespaceRule =

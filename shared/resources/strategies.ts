@@ -14,7 +14,7 @@ import { microTimeOf, parseTimestamp } from '../model/time.ts'
 import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import { checkConfigKeys } from './config-keys.ts'
 import { checkEvent } from './event-checks.ts'
-import { checkNamespaceName, isOneLabel, type NameRule } from '../model/metadata.ts'
+import { checkOneLabel, type NameRule } from '../model/metadata.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkWebhooks } from './webhook-kinds.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
@@ -77,8 +77,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
     qualifiesFinalizers: true,
     finalizer: namespaceFinalizer,
-    // What else is wrong with a name is told of every kind.
-    check: ({ metadata: { name } }) => (isOneLabel(name) ? [] : checkNamespaceName('metadata.name', name)),
+    check: ({ metadata: { name } }) => checkOneLabel('metadata.name', name),
     // Where objects go that name no namespace; the next start would make it again.
     refuseDeletion: ({ metadata: { name } }) => (name === 'default' ? 'this namespace may not be deleted' : undefined),
     keep: (next, live) => ({ ...next, spec: isObject(live['spec']) ? live['spec'] : {} }),
