@@ -11,6 +11,8 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
   const { kubectl } = widgetSession(newest)
 
   const names = (line: string): Promise<string> => kubectl.ok(`get ${line} -o name --ignore-not-found`)
+  const held = (...said: Parameters<typeof widget>): string =>
+    widget(...said).replace('metadata:', 'metadata:\n  finalizers: [test.setpoint.dev/held]')
 
   it('removes an object and says so', async () => {
     await kubectl.apply(widget('plain'))
@@ -38,8 +40,6 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
   })
 
   describe('with a finalizer', () => {
-    const held = (name: string): string =>
-      widget(name).replace('metadata:', 'metadata:\n  finalizers: [test.setpoint.dev/held]')
     const letGo = (name: string): Promise<string> =>
       kubectl.ok(`patch wd ${name} --type=merge -p '{"metadata":{"finalizers":null}}'`)
 
@@ -96,11 +96,11 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
 
   describe('of an owner', () => {
     /** A Widget and another that it owns. */
-    const family = async (name: string, held = false): Promise<void> => {
+    const family = async (name: string, isHeld = false): Promise<void> => {
       await kubectl.apply(widget(name))
       const uid = await kubectl.ok(`get wd ${name} -o jsonpath={.metadata.uid}`)
       const owner = `{apiVersion: test.setpoint.dev/v1, kind: Widget, name: ${name}, uid: ${uid}, controller: true, blockOwnerDeletion: true}`
-      const finalizers = held ? '\n  finalizers: [test.setpoint.dev/held]' : ''
+      const finalizers = isHeld ? '\n  finalizers: [test.setpoint.dev/held]' : ''
       await kubectl.apply(
         widget(`${name}-child`).replace('metadata:', `metadata:\n  ownerReferences: [${owner}]${finalizers}`),
       )
@@ -123,7 +123,7 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
       expect(await names('wd foreground-child')).toBe('')
     })
 
-    it('lets go of what it owns when told to orphan it', async () => {
+    it('keeps the children when it orphans them', async () => {
       await family('orphaning')
       await kubectl.ok('delete wd orphaning --cascade=orphan')
       const child = await kubectl.json('get wd orphaning-child')
@@ -162,12 +162,7 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
 
   it('of a namespace waits for what holds on, and lets nothing new in', async () => {
     await kubectl.ok('create ns leaving')
-    await kubectl.apply(
-      widget('clings', { namespace: 'leaving' }).replace(
-        'metadata:',
-        'metadata:\n  finalizers: [test.setpoint.dev/held]',
-      ),
-    )
+    await kubectl.apply(held('clings', { namespace: 'leaving' }))
     await kubectl.ok('delete ns leaving --wait=false')
     await kubectl.ok("wait --for=jsonpath='{.metadata.deletionTimestamp}' wd/clings -n leaving --timeout=60s")
     expect(await kubectl.ok('get ns leaving')).toMatch(/^leaving +Terminating/m)
@@ -197,12 +192,7 @@ describe.skipIf(newest === undefined)('kubectl delete', { meta: { skipped: noKub
 
   it('of a namespace is forced through finalize', async () => {
     await kubectl.ok('create ns forced')
-    await kubectl.apply(
-      widget('stays', { namespace: 'forced' }).replace(
-        'metadata:',
-        'metadata:\n  finalizers: [test.setpoint.dev/held]',
-      ),
-    )
+    await kubectl.apply(held('stays', { namespace: 'forced' }))
     await kubectl.ok('delete ns forced --wait=false')
     const namespace = '{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"forced"},"spec":{"finalizers":[]}}'
     await kubectl.ok('replace --raw /api/v1/namespaces/forced/finalize -f -', { input: namespace })
