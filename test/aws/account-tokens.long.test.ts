@@ -81,7 +81,7 @@ interface Sent {
 
 interface Reply {
   readonly status: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into replies and compare, they do not rely on them
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests compare what they read of replies
   readonly body: any
 }
 

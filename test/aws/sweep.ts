@@ -79,7 +79,7 @@ interface Swept {
   readonly deadLetters: number
 }
 
-/** Sweeps these objects once. Meanwhile a person edits some of them. */
+/** Sweeps these objects once, while a person edits some of them. */
 export async function sweep({ objects, slowness, runMs, edits, editMs }: Sea): Promise<Swept> {
   const clock = slowClock(slowness)
   // What was there before the stream is in none.

@@ -130,7 +130,7 @@ export interface WholePath extends AsyncDisposable {
 
 export interface Reply {
   readonly status: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into replies and compare, they do not rely on them
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests compare what they read of replies
   readonly body: any
 }
 

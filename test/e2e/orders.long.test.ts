@@ -327,7 +327,7 @@ describe('a database by kubectl apply', () => {
     expect(existsSync(join(dataDirectory, 'postgres', 'default_main'))).toBe(false)
   })
 
-  it('comes to be though the control plane is killed again and again meanwhile', async () => {
+  it('is made although the control plane is killed again and again', async () => {
     await apply(orders)
     for (const momentMs of [300, 900, 1_500]) {
       await sleep(momentMs)

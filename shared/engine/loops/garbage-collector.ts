@@ -18,9 +18,9 @@ import { giveUpError } from '../state/give-up-error.ts'
  * is by uid: a new object of the same name is another owner.
  *
  * - A child is looked at when it gets owners, and with all children of an owner when that goes, in one turn under a
- *   key of its own. It is deleted if none of its owners stays. While one stays, it is let go by those that are gone,
- *   that are deleted with `orphan`, or that wait for it. An owner of a kind that nobody has defined may be anywhere: it
- *   stays until its removal is seen.
+ *   key of its own. A child without an owner that stays is deleted. A child with one loses its references to owners
+ *   that are gone, that are deleted with `orphan`, or that wait for it. An owner of a kind that nobody has defined may
+ *   be anywhere: it stays until its removal is seen.
  * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is
  *   left.
  */

@@ -78,7 +78,7 @@ export async function startFunction(options: FunctionOptions): Promise<FunctionP
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error))
   }).listen(0, '127.0.0.1')
-  // A function that takes long sends its answer on a connection that was idle meanwhile.
+  // The answer of a slow function comes on a connection that was idle for as long as the function ran.
   server.keepAliveTimeout = 0
   await once(server, 'listening')
   const program = await startProgram(process.execPath, [...options.client, 'index.handler'], {

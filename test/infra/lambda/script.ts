@@ -68,7 +68,7 @@ async function pages({ request }: Stage): Promise<void> {
   await request('GET', '/doctor')
 }
 
-/** The key is made with the first token, the authorizer reads its public half, and others are told of it. */
+/** The first token makes the key. The authorizer reads its public half, and the API shows that half to others. */
 async function accountToken({ request, requestAs }: Stage): Promise<void> {
   const token = await makeToken({ request })
   const { status } = await requestAs(`Bearer ${token}`, 'GET', configMaps)
