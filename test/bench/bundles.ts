@@ -12,8 +12,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { buildSync } from 'esbuild'
-import { bundleOptions, writeBundle } from '../../infra/bundling/bundle.ts'
+import { writeBundle } from '../../infra/bundling/bundle.ts'
 import {
   allReconcilers,
   describeReconcilers,
@@ -23,7 +22,7 @@ import {
 import { findShippedEntry, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { awsClient } from '../infra/lambda/runtime-clients.ts'
-import { measureColdStarts, startMsMax } from './cold-starts.ts'
+import { measureColdStarts, startMsMax, writeBareFunction } from './cold-starts.ts'
 import { median } from './quantiles.ts'
 
 const { values } = optionsOf('npm run bundles --', {
@@ -132,7 +131,7 @@ function write({ name, entry, reconcilers: module }: Bundle, i: number): Written
   const directory = join(scratch, String(i))
   mkdirSync(directory)
   const file = join(directory, 'index.mjs')
-  if (name === baseline) buildSync({ ...bundleOptions, entryPoints: [entry], outfile: file })
+  if (name === baseline) writeBareFunction(directory)
   else writeBundle(entry, module, directory)
   return { name, directory, file }
 }

@@ -1,9 +1,40 @@
 /**
- * Processor time that this process takes for some work, in milliseconds: the same on a machine that others use, too.
+ * How long some work holds this thread: milliseconds of processor time, as on two quiet cores of 2.5 GHz. Other threads
+ * of the process are not in it: other test files run there. What takes more than a moment is set beside a fixed piece
+ * of work, which tells how fast this machine is now.
  */
 export function processorMs(work: () => void): number {
-  const started = process.cpuUsage()
+  const startedMs = threadTimeMs()
   work()
-  const { user, system } = process.cpuUsage(started)
+  return scaled(threadTimeMs() - startedMs)
+}
+
+/** As `processorMs`, for work that also waits: all that the thread does meanwhile is in it. */
+export async function processorMsOf(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = threadTimeMs()
+  await work()
+  return scaled(threadTimeMs() - startedMs)
+}
+
+/** What this thread has taken so far. */
+export function threadTimeMs(): number {
+  const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
+}
+
+/** How many times as long the fixed piece of work takes; never less than once. */
+export function slowness(): number {
+  const startedMs = threadTimeMs()
+  for (let i = 0; i < 3; i++) JSON.stringify(JSON.parse(fixedText))
+  return Math.max(1, (threadTimeMs() - startedMs) / fixedMs)
+}
+
+const fixedText = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ a: i, b: `text ${i}` })))
+const fixedMs = 29
+
+/** A moment is below every limit of the tests, on any machine. */
+const momentMs = 100
+
+function scaled(ms: number): number {
+  return ms < momentMs ? ms : ms / slowness()
 }

@@ -1,3 +1,4 @@
+import { slowness, threadTimeMs } from '../../../support/processor-time.ts'
 import { request, type Harness, type Sent } from '../harness.ts'
 
 export interface Hostile {
@@ -26,7 +27,9 @@ async function bestOfFive(
     const asked = request(line, sent)
     // The first time counts as it is: mostly it is short enough on any machine, and nothing else needs to be known.
     const before = i === 0 ? 1 : slowness()
-    const ms = toMs(await processorMs(() => api(asked)))
+    const startedMs = threadTimeMs()
+    await api(asked)
+    const ms = toMs(threadTimeMs() - startedMs)
     best = Math.min(best, i === 0 ? ms : ms / Math.max(before, slowness()))
   }
   return best
@@ -41,11 +44,10 @@ export async function longestSliceMs(row: Hostile, harness: Pick<Harness, 'api'>
   const api: Harness['api'] = async (asked) => {
     longest = 0
     let isDone = false
-    let before = process.threadCpuUsage()
+    let beforeMs = threadTimeMs()
     const look = (): void => {
-      const { user, system } = process.threadCpuUsage(before)
-      longest = Math.max(longest, (user + system) / 1_000)
-      before = process.threadCpuUsage()
+      longest = Math.max(longest, threadTimeMs() - beforeMs)
+      beforeMs = threadTimeMs()
       if (!isDone) setImmediate(look)
     }
     setImmediate(look)
@@ -57,23 +59,4 @@ export async function longestSliceMs(row: Hostile, harness: Pick<Harness, 'api'>
     }
   }
   return bestOfFive(row, api, () => longest)
-}
-
-/** How many times as long the fixed piece of work takes; never less than once. */
-function slowness(): number {
-  const started = process.threadCpuUsage()
-  for (let i = 0; i < 3; i++) JSON.stringify(JSON.parse(fixedText))
-  const { user, system } = process.threadCpuUsage(started)
-  return Math.max(1, (user + system) / 1_000 / fixedMs)
-}
-
-const fixedText = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ a: i, b: `text ${i}` })))
-const fixedMs = 29
-
-/** Of this thread alone: other test files run in other threads of the process. */
-async function processorMs(work: () => Promise<unknown>): Promise<number> {
-  const started = process.threadCpuUsage()
-  await work()
-  const { user, system } = process.threadCpuUsage(started)
-  return (user + system) / 1_000
 }

@@ -10,6 +10,7 @@ import type { HttpHandler, HttpRequest } from '../../../../../shared/ports/http-
 import type { Logger } from '../../../../../shared/ports/logger.ts'
 import { createAuthority } from '../../../../support/client-certificate.ts'
 import { eventually } from '../../../../support/eventually.ts'
+import { processorMsOf } from '../../../../support/processor-time.ts'
 import { share } from '../../../../support/strength.ts'
 import { ok, useServers } from './server-harness.ts'
 
@@ -261,17 +262,11 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
       await closed
       return { asked, heard: Buffer.concat(heard) }
     }
-    const used = async (work: () => Promise<unknown>): Promise<number> => {
-      const before = process.cpuUsage()
-      await work()
-      const { user, system } = process.cpuUsage(before)
-      return (user + system) / 1_000
-    }
 
     it('that opens streams and resets them is ended', async () => {
       const rapid = Array.from({ length: 20_000 }, (_, i) => Buffer.concat([get(2 * i + 1), reset(2 * i + 1)]))
       let asked = 0
-      const milliseconds = await used(async () => ({ asked } = await attack(Buffer.concat(rapid))))
+      const milliseconds = await processorMsOf(async () => ({ asked } = await attack(Buffer.concat(rapid))))
       expect(asked).toBeLessThanOrEqual(1_100)
       expect(milliseconds).toBeLessThan(3_000)
     })
@@ -286,7 +281,7 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
       const many = Array.from({ length: 10_000 }, (_, i) => get(2 * i + 1))
       let asked = 0
       const forever: HttpHandler = async (request) => ok(untilOver(request))
-      const milliseconds = await used(async () => ({ asked } = await attack(Buffer.concat(many), forever)))
+      const milliseconds = await processorMsOf(async () => ({ asked } = await attack(Buffer.concat(many), forever)))
       expect(asked).toBe(250)
       expect(milliseconds).toBeLessThan(3_000)
     })
