@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { longOnly } from '../support/strength.ts'
 import { billOf } from './bill.ts'
-import { measure, type Measured } from './measure.ts'
+import { measure, type Cost, type Measured } from './measure.ts'
 import { million, millionTable } from './million.ts'
 
 /** As the functions were counted on 2026-11-23: the long form counts again. */
@@ -28,14 +28,26 @@ describe('a million changes, and 100,000 objects that run each hour', () => {
   })
 
   it('are counted so', longOnly, async () => {
-    const now = await measure(million.objectBytes)
-    expect(billOf(million, now).usd).toBeLessThanOrEqual(60)
-    for (const part of ['change', 'resync'] as const)
-      for (const [name, number] of Object.entries(counted[part]))
-        expect(now[part][name as keyof Measured['change']], `${part} ${name}`).toBeLessThanOrEqual(1.1 * number)
+    let over: readonly string[] = ['nothing was counted']
+    for (let i = 0; i < countsMax && over.length > 0; i++) over = findOver(await measure(million.objectBytes))
+    expect(over).toEqual([])
   })
 
   it('stand in docs/aws.md', () => {
     expect(readFileSync('docs/aws.md', 'utf8')).toContain(millionTable(counted))
   })
 })
+
+/** A busy machine adds requests, because batches come apart and work takes longer. It takes none away. */
+const countsMax = 5
+
+/** What costs more than was counted. */
+function findOver(now: Measured): readonly string[] {
+  const { usd } = billOf(million, now)
+  const parts = (['change', 'resync'] as const).flatMap((part) =>
+    (Object.keys(counted[part]) as (keyof Cost)[])
+      .filter((name) => now[part][name] > 1.1 * counted[part][name])
+      .map((name) => `${part} ${name}: ${now[part][name]}`),
+  )
+  return usd > 60 ? [`a month: $${usd}`, ...parts] : parts
+}
