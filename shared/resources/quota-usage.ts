@@ -3,6 +3,7 @@ import type { ApiObject } from '../model/object.ts'
 import { nanosPerOne, parseQuantity } from '../model/quantity.ts'
 import { withMemory } from '../model/engine-state.ts'
 import type { StoredObject } from '../model/stored-object.ts'
+import { parseTimestamp } from '../model/time.ts'
 
 /**
  * What a quota knows of its use. An object is reserved in `status.used` before it is written, so that there are never
@@ -14,6 +15,11 @@ import type { StoredObject } from '../model/stored-object.ts'
 export interface Counted {
   readonly atS: number
   readonly names: readonly string[]
+}
+
+/** The second by which an object is counted. */
+export function secondOf({ metadata }: ApiObject): number {
+  return Math.floor((parseTimestamp(metadata.creationTimestamp) ?? 0) / 1_000)
 }
 
 /**

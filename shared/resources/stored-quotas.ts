@@ -4,7 +4,6 @@ import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import { onNewest } from '../model/on-newest.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
-import { parseTimestamp } from '../model/time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -12,7 +11,7 @@ import { keepReading, type KeptReading } from '../model/keep-reading.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { listPages } from './list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from './quota-kind.ts'
-import { askForCount, isYoung, namesIn, release, reserve, type Counted } from './quota-usage.ts'
+import { askForCount, isYoung, namesIn, release, reserve, secondOf, type Counted } from './quota-usage.ts'
 import { forbiddenFor } from './refusals.ts'
 
 /** The quotas of namespaces: what is created is held against them, and what is removed is taken off. */
@@ -262,10 +261,6 @@ function isCore({ apiVersion }: ApiObject): boolean {
 
 function quotaKey(namespace: string, name: string): ObjectKey {
   return { group: '', kind: resourceQuotaKind.kind, namespace, name }
-}
-
-function secondOf({ metadata }: ApiObject): number {
-  return Math.floor((parseTimestamp(metadata.creationTimestamp) ?? 0) / 1_000)
 }
 
 async function readNames(store: ObjectStore): Promise<ByNamespace> {

@@ -12,7 +12,7 @@ import { isOf } from '../../reconciler/kind.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import { listPages } from '../../resources/list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from '../../resources/quota-kind.ts'
-import { isYoung, namesIn, withCounts, type Count } from '../../resources/quota-usage.ts'
+import { isYoung, namesIn, secondOf, withCounts, type Count } from '../../resources/quota-usage.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import type { Route } from '../wake/routes.ts'
 
@@ -103,7 +103,7 @@ async function countObjects(
   for await (const page of listPages(store, { group, kind, namespace })) {
     total += page.items.length + (page.damaged?.length ?? 0)
     for (const { object } of page.items) {
-      const second = Math.floor((parseTimestamp(object.metadata.creationTimestamp) ?? 0) / 1_000)
+      const second = secondOf(object)
       if (isYoung(second, nowS)) bySecond.set(second, (bySecond.get(second) ?? 0) + 1)
     }
   }

@@ -33,9 +33,10 @@ it.each([
   [0, 1, undefined, 'again in 1000 ms'],
   [5, 0, 20_000, 'again in 15000 ms'],
   [5, 1, 20_000, 'again in 1000 ms'],
+  [19.999, 0, 20_000, 'again in 1 ms'],
   [20, 0, 20_000, 'done'],
   [20, 2, 20_000, 'again in 1000 ms'],
-])('%d s after its deletion, with %d objects and a grace of %s ms, a definition is %s', async (...row) => {
+])('%s s after its deletion, with %d objects and a grace of %s ms, a definition is %s', async (...row) => {
   const [seconds, left, graceMs, becomes] = row
   expect(await lookAt(seconds, left, graceMs)).toBe(becomes)
 })

@@ -116,6 +116,35 @@ describe('the use of a quota', () => {
     expect((await counted({ quota: known, old: 3 })).did).toEqual(['settle'])
   })
 
+  it('that is written already is not written with what the engine notes', async () => {
+    const [known] = (await counted({ old: 3 })).written
+    expect((await counted({ quota: known, old: 3, lagMs: 7_200_000 })).did).toEqual(['write engine', 'hold 45000'])
+  })
+
+  const second = nowMs / 1_000
+  it.each<[string, Record<string, number>, { old?: number; young?: number }, string, string]>([
+    ['one old second', { [second - 3_600]: 2 }, {}, '0', 'settle'],
+    ['another young second', { [second - 4]: 2 }, { young: 1 }, '3', 'hold 45000'],
+    ['more than there are', { [second - 5]: 3 }, { young: 2 }, '3', 'hold 45000'],
+    ['as many as there are', { [second - 5]: 2 }, { young: 2 }, '2', 'settle'],
+    ['fewer than there are', { [second - 5]: 1 }, { young: 2 }, '2', 'settle'],
+    ['more than there are, beside old ones', { [second - 5]: 3 }, { young: 2, old: 4 }, '7', 'hold 45000'],
+  ])('leaves room for what is reserved: %s', async (_what, reserved, there, amount, end) => {
+    const bySecond = Object.entries(reserved).map(([at, count]) => [at, { 'count/configmaps': count }])
+    const quota = quotaOf({}, { memory: { notes: { reserved: Object.fromEntries(bySecond) } } })
+    const { did, written } = await counted({ quota, ...there })
+    expect(written.map(used)).toEqual([{ 'count/configmaps': amount }])
+    expect(did.at(-1)).toBe(end)
+  })
+
+  it.each([
+    ['young ones may be gone by now', { young: 1 }, 'hold 45000'],
+    ['old ones are counted when they go', { old: 1 }, 'settle'],
+  ])('is looked at again where the quota was written meanwhile: %s', async (_what, there, end) => {
+    const { did } = await counted({ ...there, newest: quotaOf({ resourceVersion: '2' }) })
+    expect(did.at(-1)).toBe(end)
+  })
+
   it('is counted again where another writer was ahead', async () => {
     const { did } = await counted({ old: 3, errors: ['VERSION_CONFLICT'] })
     expect(did).toEqual(['write status,engine', 'write status,engine', 'settle'])

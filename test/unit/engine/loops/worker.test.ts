@@ -154,6 +154,12 @@ describe('a turn', () => {
     )
     expect(left.map(({ handle }) => handle)).toEqual(['bad'])
   })
+
+  it('of a batch that is given up is given back, and nothing is said', async () => {
+    const { options, signal, lines } = await worked([], failing, { isAbandoned: true })
+    const left = await processBatch([deliveryOf('a'), deliveryOf('b')], options, signal)
+    expect([left.map(({ handle }) => handle), lines]).toEqual([['a', 'b'], []])
+  })
 })
 
 describe('a worker', () => {
