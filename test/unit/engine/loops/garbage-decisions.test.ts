@@ -364,6 +364,11 @@ describe('all children of an owner', () => {
     expect(did).toEqual(['delete in Background default/c0', 'settle'])
   })
 
+  it('are looked at again where one of them cannot be dealt with', async () => {
+    const { did, ended } = await collect(key, { ...world, fails: { 'default/c44': 'UNAVAILABLE' } })
+    expect([did.length, ended]).toEqual([45, 'no default/c44'])
+  })
+
   it('are dealt with but for those that cannot be: the first failure is told, and the turn comes again', async () => {
     const { did, ended } = await collect(key, {
       ...world,

@@ -129,7 +129,8 @@ describe('the use of a quota', () => {
     ['as many as there are', { [second - 5]: 2 }, { young: 2 }, '2', 'settle'],
     ['fewer than there are', { [second - 5]: 1 }, { young: 2 }, '2', 'settle'],
     ['more than there are, beside old ones', { [second - 5]: 3 }, { young: 2, old: 4 }, '7', 'hold 45000'],
-  ])('leaves room for what is reserved: %s', async (_what, reserved, there, amount, end) => {
+  ])('leaves room for what is reserved: %s', async (...row) => {
+    const [, reserved, there, amount, end] = row
     const bySecond = Object.entries(reserved).map(([at, count]) => [at, { 'count/configmaps': count }])
     const quota = quotaOf({}, { memory: { notes: { reserved: Object.fromEntries(bySecond) } } })
     const { did, written } = await counted({ quota, ...there })
