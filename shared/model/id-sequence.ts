@@ -5,8 +5,22 @@
 export function createIdSequence(uuid: string): () => string {
   const begin = uuid.slice(0, -digits)
   let count = 0
-  return () => begin + (++count).toString(16).padStart(digits, '0')
+  let row = begin + hex(0, digits - endDigits)
+  return () => {
+    count++
+    const end = count % ends.length
+    if (end === 0) row = begin + hex(count / ends.length, digits - endDigits)
+    return row + (ends[end] as string)
+  }
 }
 
 /** As many as the last part of a UUID has: enough for a hundred thousand a second over 89 years. */
 const digits = 12
+/** The last ones are written down: to make all of them anew took as long as the rest of an id. */
+const endDigits = 2
+
+function hex(value: number, length: number): string {
+  return value.toString(16).padStart(length, '0')
+}
+
+const ends = Array.from({ length: 16 ** endDigits }, (_, i) => hex(i, endDigits))
