@@ -222,6 +222,11 @@ describe('a child', () => {
     expect(await collect({ ...childKey, kind }, world)).toMatchObject({ did: [...did, 'settle'], ended: undefined })
   })
 
+  it('is asked for one of its own children, where its owner waits for it', async () => {
+    const world = { objects: [child(ownedBy('owner')), owner(inForeground)] }
+    expect((await collect(childKey, world)).looked).toEqual(['uid-child 1'])
+  })
+
   it('of the cluster is deleted by its name alone', async () => {
     const { namespace: _, ...metadata } = child(ownedBy('owner')).metadata
     const wide = { ...child({}), metadata }
