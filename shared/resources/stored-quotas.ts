@@ -11,7 +11,7 @@ import { keepReading, type KeptReading } from '../model/keep-reading.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { listPages } from './list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from './quota-kind.ts'
-import { askForCount, isYoung, namesIn, release, reserve, secondOf, type Counted } from './quota-usage.ts'
+import { askForCount, release, reserve, secondOf, type Counted } from './quota-usage.ts'
 import { forbiddenFor } from './refusals.ts'
 
 /** The quotas of namespaces: what is created is held against them, and what is removed is taken off. */
@@ -159,10 +159,8 @@ class Quotas {
       keys.map((key) =>
         onNewest(async () => {
           const quota = await store.get(key)
-          const limited = quota && namesIn(quota.object)
-          if (quota === undefined || !counted.names.some((name) => limited?.has(name))) return
-          const released = isYoung(counted.atS, this.#nowS()) ? release(quota, counted, this.#nowS()) : undefined
-          const next = released ?? askForCount(quota, clock.nowMs())
+          if (quota === undefined) return
+          const next = release(quota, counted, this.#nowS()) ?? askForCount(quota, clock.nowMs())
           if (next !== quota) await store.replace(next, touchedIn(quota, next))
         }),
       ),

@@ -270,8 +270,7 @@ class World {
   }
 
   #takeOff(object: Counted): void {
-    const released = isYoung(object.atS, this.nowS) ? release(this.quota, object, this.nowS) : undefined
-    this.#write(released ?? askForCount(this.quota, this.nowS * 1_000))
+    this.#write(release(this.quota, object, this.nowS) ?? askForCount(this.quota, this.nowS * 1_000))
   }
 
   #count(): ReadonlyMap<string, Count> {

@@ -228,6 +228,7 @@ describe('a removal', () => {
       ['q engine,timer'],
     ],
     ['of what the quota does not limit is nothing', objectOf('Secret'), []],
+    ['of what is old, and the quota does not limit, is nothing', objectOf('Secret', old), []],
     ['of a kind that is not defined any more is nothing', objectOf('Thing'), []],
     ['in another namespace is nothing', objectOf('ConfigMap', { namespace: 'other' }), []],
     ['of what is in no namespace is nothing', objectOf('ConfigMap', { namespace: undefined }), []],
