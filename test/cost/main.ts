@@ -9,9 +9,7 @@ import { writeFileSync } from 'node:fs'
 import { tryDurationMs } from '../../shared/model/duration.ts'
 import { optionsOf, refuse } from '../support/command-line.ts'
 import { assumed, billOf, type Bill, type Use } from './bill.ts'
-import { idleTable, shippedIdleBill } from './idle.ts'
-import { measure, type Measured } from './measure.ts'
-import { carriedBy, pictureOf, quotaTable, scenes } from './quota-report.ts'
+import type { Measured } from './measure.ts'
 import { million, millionTable } from './million.ts'
 import { prices, pricesFrom } from './prices.ts'
 
@@ -93,17 +91,21 @@ function round(number: number): number {
   return Math.round(number * 100) / 100
 }
 
+// What loads the CDK or the functions is imported where it is wanted: a word that nobody knows is refused at once.
 if (values.idle) {
+  const { idleTable, shippedIdleBill } = await import('./idle.ts')
   console.log(idleTable(await shippedIdleBill()))
   process.exit(0)
 }
 if (values.quotas) {
+  const { carriedBy, pictureOf, quotaTable, scenes } = await import('./quota-report.ts')
   const [, raised = refuse('there is no such scene')] = scenes
   writeFileSync('docs/images/quotas.svg', await pictureOf(raised))
   console.log(quotaTable(await Promise.all(scenes.map(carriedBy))))
   console.log('\ndocs/images/quotas.svg shows the first ten minutes of the second one')
   process.exit(0)
 }
+const { measure } = await import('./measure.ts')
 if (values.million) {
   console.log(millionTable(await measure(million.objectBytes)))
   process.exit(0)
