@@ -80,14 +80,13 @@ async function call(
     throw fail(error instanceof Error ? error.message : String(error), error)
   } finally {
     over.abort()
-    late.catch(() => {})
   }
 }
 
 function hookFailure({ kind, name, object }: Omit<HookCall, 'clock'>, why: string, cause?: unknown): OperatingError {
   const whose = `${name} of ${kind.kind}.${kind.group} for "${object.metadata.name}"`
   const message = `the hook ${whose} failed: ${why.slice(0, messageLengthMax)}`
-  return new OperatingError('HOOK_FAILED', message, cause === undefined ? {} : { cause })
+  return new OperatingError('HOOK_FAILED', message, { cause })
 }
 
 interface Made {
