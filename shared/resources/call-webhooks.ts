@@ -148,7 +148,7 @@ async function ask(
   { webhooks, random, clock, budget }: CallOptions,
 ): Promise<WebhookVerdict> {
   const { url = '', caBundle = '' } = clientConfig
-  const authorities = caBundle === '' ? undefined : authoritiesOf(caBundle)
+  const authorities = authoritiesOf(caBundle)
   const nowMs = clock.nowMs()
   const timeoutMs = Math.min(timeoutSeconds * 1_000, budget.endFrom(nowMs) - nowMs)
   const uid = random.uuid()

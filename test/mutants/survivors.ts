@@ -477,4 +477,10 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '<=',
     why: 'behind the last child there is nothing to read',
   },
+  {
+    path: 'shared/resources/call-webhooks.ts',
+    line: 'for (let i = 0; i < hooks.length; i += together) {',
+    replacement: '<=',
+    why: 'behind the last webhook there is nobody to ask',
+  },
 ]
