@@ -483,4 +483,10 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '<=',
     why: 'behind the last webhook there is nobody to ask',
   },
+  {
+    path: 'shared/resources/stored-access.ts',
+    line: 'if (version <= (versions.get(key) ?? -1n)) return true',
+    replacement: '<',
+    why: 'an object has one state of each version',
+  },
 ]

@@ -135,10 +135,13 @@ describe('roles and bindings in memory', () => {
   it('are read again after so many removals that the list of them would grow', async () => {
     const { fake, access, store } = open()
     await roles(access)
-    for (let i = 0; i <= 10_000; i++) {
-      const { object, engine } = binding(i + 1)
-      await store.remove({ object: { ...object, metadata: { ...object.metadata, name: `b${i}` } }, engine })
-    }
+    await store.create(binding(1))
+    const remove = ({ object, engine }: StoredObject, i: number) =>
+      store.remove({ object: { ...object, metadata: { ...object.metadata, name: `b${i}` } }, engine })
+    for (let i = 0; i < 10_000; i++) await remove(binding(i + 2), i)
+    await roles(access)
+    expect(fake.lists).toBe(4)
+    await remove(binding(10_002), 10_000)
     await roles(access)
     expect(fake.lists).toBe(8)
   })
