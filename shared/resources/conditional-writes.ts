@@ -67,7 +67,7 @@ export interface ErasePlan {
 }
 
 interface WriteRun extends ConditionalWritesOptions {
-  readonly budget: AdmissionBudget | undefined
+  readonly budget: AdmissionBudget
 }
 
 /** As it was read, and as the writer sees it: with defaults, and in their version if functions convert it. */
@@ -112,13 +112,10 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     })
   }
 
-  const budgetFor = (user: Requester | undefined): AdmissionBudget | undefined =>
-    policies !== undefined && user !== undefined ? new AdmissionBudget() : undefined
-
   const change: ConditionalWrites['change'] = (kind, at, plan) => {
-    const how = { ...options, budget: budgetFor(plan.user) }
+    const how = { ...options, budget: new AdmissionBudget() }
     return attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
-      how.budget?.begin()
+      how.budget.begin()
       if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, how)
       const live = seeLive(kind, found)
       return commit(live, plan.next(live.before), plan, how)
@@ -126,9 +123,9 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
   }
 
   const erase: ConditionalWrites['erase'] = (kind, at, { mark, dryRun, by, user, annotate, said }) => {
-    const budget = budgetFor(user)
+    const budget = new AdmissionBudget()
     return attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
-      budget?.begin()
+      budget.begin()
       const { hooks } = kind
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
@@ -194,8 +191,7 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   // As on Kubernetes, a write is held against policies whether or not it changes anything.
   const seen = path === undefined ? admitted.seen : shownBy(path, { ...to, object: planned.object })
   const review = asker && policies.review({ ...asker, ...seen })
-  const reviewed = review ? await review : none
-  const warnings = reviewed.length === 0 ? admitted.warnings : [...admitted.warnings, ...reviewed]
+  const warnings = review ? [...admitted.warnings, ...(await review)] : admitted.warnings
   if (isUnchanged) return { stored: before, outcome: 'unchanged', warnings }
   const { was, is, touched } = admitted
   const next = withAcceptedChange(kind, was, { ...was, object: is }, { manager, nowMs: around.nowMs })
@@ -203,8 +199,6 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched))
   return { stored, outcome: 'updated', warnings, before }
 }
-
-const none: readonly string[] = []
 
 function withMutation({ object, warnings }: Planned, mutated: Mutated, path: ReviewedPath | undefined): Planned {
   const { object: made = object } = mutated
