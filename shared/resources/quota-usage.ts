@@ -81,7 +81,8 @@ export function release(quota: StoredObject, { atS, names }: Counted, nowS: numb
   const { used } = ledgerOf(quota.object)
   for (const name of known) {
     add(reserved, atS, name, -1)
-    used.set(name, Math.max(0, (used.get(name) ?? 0) - 1))
+    const left = (used.get(name) ?? 0) - 1
+    used.set(name, Math.max(0, left))
   }
   return rewritten(quota, used, reserved)
 }

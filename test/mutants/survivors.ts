@@ -489,4 +489,34 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '<',
     why: 'an object has one state of each version',
   },
+  {
+    path: 'shared/resources/quota-usage.ts',
+    line: 'return Math.floor((parseTimestamp(metadata.creationTimestamp) ?? 0) / 1_000)',
+    replacement: '1',
+    why: 'a millisecond is no second',
+  },
+  {
+    path: 'shared/resources/quota-usage.ts',
+    line: 'const left = (used.get(name) ?? 0) - 1',
+    replacement: '1',
+    why: 'of nothing and of one the same is left, which is nothing',
+  },
+  {
+    path: 'shared/resources/conditional-writes.ts',
+    line: 'if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, how)',
+    replacement: 'true',
+    why: 'what is there at once is waited for: only the wait is spared',
+  },
+  {
+    path: 'shared/resources/conditional-writes.ts',
+    line: 'const around = asked instanceof Promise ? await asked : asked',
+    replacement: 'true',
+    why: 'what is there at once is waited for: only the wait is spared',
+  },
+  {
+    path: 'shared/resources/conditional-writes.ts',
+    line: 'const admitted = made instanceof Promise ? await made : made',
+    replacement: 'true',
+    why: 'what is there at once is waited for: only the wait is spared',
+  },
 ]

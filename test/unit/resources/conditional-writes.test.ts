@@ -535,6 +535,7 @@ describe('defaults that came later', () => {
     }
     const written = await change({ next })
     expect(written.stored.object.spec).toEqual({ size: 2, more: 4 })
+    expect(written.stored.engine.change?.fields).toEqual(['spec.size'])
     expect([written.before?.object.spec, live.object.spec]).toEqual([{ size: 1, more: 4 }, { size: 1 }])
   })
 })

@@ -8,6 +8,7 @@ import {
   isYoung,
   release,
   reserve,
+  secondOf,
   withCounts,
   youngS,
   type Count,
@@ -94,7 +95,18 @@ describe('room in a quota', () => {
 
   it('is not asked for by what the quota does not limit', () => {
     const stored = quota({ secrets: '1' }, { secrets: '1' })
-    expect(reserve(stored, [one], atS)).toEqual({ next: stored, refused: new Map() })
+    const { next, refused } = reserve(stored, [one], atS)
+    expect([next, refused.size]).toEqual([stored, 0])
+    expect(next).toBe(stored)
+    expect(release(stored, one, atS)).toBe(stored)
+  })
+
+  it('is all there while nothing is said to be used', () => {
+    const { next, refused } = reserve(quota({ [maps]: '1', configmaps: '1' }, { configmaps: '0' }), [one], atS)
+    expect([refused.size, next.object.status]).toEqual([
+      0,
+      { hard: { [maps]: '1', configmaps: '1' }, used: { [maps]: '1', configmaps: '1' } },
+    ])
   })
 
   it('is there before anything was counted, and the count knows of it', () => {
@@ -118,6 +130,29 @@ describe('room in a quota', () => {
       isOpen: false,
     })
   })
+})
+
+it.each([
+  ['as many are there', 2, [[atS, 2]], '5'],
+  ['fewer are there', 3, [[atS, 1]], '7'],
+  ['more are there', 1, [[atS, 2]], '5'],
+  ['none of its second is there', 3, [[atS - 1, 2]], '8'],
+] as const)('what is reserved is used beside a count of five, where %s', (_what, reserved, bySecond, used) => {
+  const { next } = reserve(
+    quota({ [maps]: '9' }, { [maps]: '0' }),
+    Array.from({ length: reserved }, () => ({ ...one })),
+    atS,
+  )
+  const counts = new Map([[maps, count(5, bySecond)]])
+  expect(withCounts(next, next, { counts, nowS: atS }).next.object.status).toMatchObject({ used: { [maps]: used } })
+})
+
+it.each([
+  ['1970-01-01T00:16:40Z', 1_000],
+  ['1970-01-01T00:16:40.9Z', 1_000],
+  ['', 0],
+])('an object of %j counts by the second %d', (creationTimestamp, second) => {
+  expect(secondOf({ metadata: { creationTimestamp } } as unknown as ApiObject)).toBe(second)
 })
 
 it('a count that is asked for while another goes on comes after it', () => {
