@@ -107,6 +107,9 @@ describe('room in a quota', () => {
       0,
       { hard: { [maps]: '1', configmaps: '1' }, used: { [maps]: '1', configmaps: '1' } },
     ])
+    expect([...reserve(quota({ [maps]: '0' }, {}), [one], atS).refused.values()]).toEqual([
+      `exceeded quota: q, requested: ${maps}=1, used: ${maps}=0, limited: ${maps}=0`,
+    ])
   })
 
   it('is there before anything was counted, and the count knows of it', () => {
@@ -144,7 +147,9 @@ it.each([
     atS,
   )
   const counts = new Map([[maps, count(5, bySecond)]])
-  expect(withCounts(next, next, { counts, nowS: atS }).next.object.status).toMatchObject({ used: { [maps]: used } })
+  const counted = withCounts(next, next, { counts, nowS: atS }).next
+  expect(counted.object.status).toMatchObject({ used: { [maps]: used } })
+  expect(withCounts(counted, counted, { counts, nowS: atS }).next.object).toBe(counted.object)
 })
 
 it.each([
@@ -215,6 +220,7 @@ it('what is removed while a count goes on, which has seen it, makes another coun
   const removed = versioned(release(begun, one, atS) as StoredObject, '2')
   const counts = new Map([[maps, count(1, [[atS, 1]])]])
   expect(withCounts(removed, begun, { counts, nowS: atS }).isOpen).toBe(true)
+  expect(withCounts(versioned(begun, '2'), begun, { counts, nowS: atS }).isOpen).toBe(false)
   const unnoted = versioned(quota({ [maps]: '2' }, { [maps]: '1' }), '2')
   expect(withCounts(unnoted, unnoted, { counts, nowS: atS }).isOpen).toBe(false)
 })
