@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 const given = process.argv.slice(2)
 const chosen = given.filter((one) => one !== '--long')
-const isLong = chosen.length < given.length || chosen.some((one) => one.includes('.long.'))
+const isLong = chosen.length < given.length || chosen.some((one) => one.includes('.long'))
 
 /** A name, a command and its arguments. */
 type Check = readonly [string, string, ...string[]]
