@@ -228,7 +228,7 @@ class Lane {
         for (const { answer } of batch) answer.reject(error)
       }
     }
-    this.#isBusy = false
+    // Whoever asks next has another lane.
     this.#work.end()
   }
 
