@@ -1,6 +1,6 @@
 import { proceed, type Eventual } from '../model/eventual.ts'
 import type { AccessBook } from '../model/access/access-book.ts'
-import { isSuperuser, type Decision } from '../model/access/authorize.ts'
+import { isSuperuser } from '../model/access/authorize.ts'
 import type { Attributes } from '../model/access/rules.ts'
 import { OperatingError } from '../model/errors.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -142,22 +142,17 @@ interface Asked {
 }
 
 /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
-function admit(asked: Asked): Eventual<PermitWrite | undefined> {
-  const { user, wanted, readAccess, note } = asked
+function admit({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite | undefined> {
   note?.want(wanted)
-  const decision = decideAgain(user, wanted, readAccess)
-  return decision instanceof Promise ? decision.then((known) => grant(asked, known)) : grant(asked, decision)
-}
-
-/** Throws FORBIDDEN; otherwise what the request may write. */
-function grant({ user, wanted, readAccess, note }: Asked, decision: Decision): Eventual<PermitWrite | undefined> {
-  if (note !== undefined) note.decision = decision
-  requireAllowed(decision, user, wanted)
-  if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
-  if (isSuperuser(user)) return note && notingChanges(undefined, note)
-  return proceed(readAccess(), (book) => {
-    const permit = permitFor(user, wanted, book)
-    return note === undefined ? permit : notingChanges(permit, note)
+  return proceed(decideAgain(user, wanted, readAccess), (decision) => {
+    if (note !== undefined) note.decision = decision
+    requireAllowed(decision, user, wanted)
+    if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
+    if (isSuperuser(user)) return note && notingChanges(undefined, note)
+    return proceed(readAccess(), (book) => {
+      const permit = permitFor(user, wanted, book)
+      return note === undefined ? permit : notingChanges(permit, note)
+    })
   })
 }
 
