@@ -22,7 +22,7 @@ import {
 import { findShippedEntry, shippedReconcilers } from '../../infra/shipped-reconcilers.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
 import { awsClient } from '../infra/lambda/runtime-clients.ts'
-import { measureColdStarts, startMsMax, writeBareFunction } from './cold-starts.ts'
+import { bareFunction, measureColdStarts, startMsMax, writeBareFunction } from './cold-starts.ts'
 import { median } from './quantiles.ts'
 
 const { values } = optionsOf('npm run bundles --', {
@@ -65,7 +65,7 @@ function bundlesOf(): readonly Bundle[] {
   const all = allReconcilers(shippedReconcilers)
   const entry = (name: string): string => join(root, `functions/${name}.ts`)
   return [
-    { name: baseline, entry: join(root, 'test/bench/empty-function.ts'), reconcilers: all },
+    { name: baseline, entry: bareFunction, reconcilers: all },
     ...['api', 'authorizer', 'relay', 'resync', 'deadletter', 'removal'].map((name) => ({
       name,
       entry: entry(name),

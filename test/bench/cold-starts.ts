@@ -34,10 +34,12 @@ export const startMsMax = 1_000
 /** The median start of a bare function on two quiet cores of 2.5 GHz: it tells how fast a machine is now. */
 export const bareStartMs = 102
 
-/** Middy and the two clients of the AWS SDK that `reconcile` works with, as esbuild alone bundles them. */
+/** Middy and the two clients of the AWS SDK that `reconcile` works with. */
+export const bareFunction = join(import.meta.dirname, 'empty-function.ts')
+
+/** The bare function as esbuild alone bundles it. */
 export function writeBareFunction(directory: string): void {
-  const outfile = join(directory, 'index.mjs')
-  buildSync({ ...bundleOptions, entryPoints: [join(import.meta.dirname, 'empty-function.ts')], outfile })
+  buildSync({ ...bundleOptions, entryPoints: [bareFunction], outfile: join(directory, 'index.mjs') })
 }
 
 /** What a module may look for when it is loaded. */
