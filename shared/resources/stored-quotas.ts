@@ -228,7 +228,7 @@ class Lane {
         for (const { answer } of batch) answer.reject(error)
       }
     }
-    // Whoever asks next has another lane.
+    // The next request makes a new lane.
     this.#work.end()
   }
 

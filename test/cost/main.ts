@@ -91,7 +91,7 @@ function round(number: number): number {
   return Math.round(number * 100) / 100
 }
 
-// What loads the CDK or the functions is imported where it is wanted: a word that nobody knows is refused at once.
+// The CDK and the functions load slowly. Each option imports its own part, so a wrong option is refused at once.
 if (values.idle) {
   const { idleTable, shippedIdleBill } = await import('./idle.ts')
   console.log(idleTable(await shippedIdleBill()))

@@ -505,18 +505,18 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/resources/conditional-writes.ts',
     line: 'if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, how)',
     replacement: 'true',
-    why: 'what is there at once is waited for: only the wait is spared',
+    why: 'the result is the same, and comes one turn later',
   },
   {
     path: 'shared/resources/conditional-writes.ts',
     line: 'const around = asked instanceof Promise ? await asked : asked',
     replacement: 'true',
-    why: 'what is there at once is waited for: only the wait is spared',
+    why: 'the result is the same, and comes one turn later',
   },
   {
     path: 'shared/resources/conditional-writes.ts',
     line: 'const admitted = made instanceof Promise ? await made : made',
     replacement: 'true',
-    why: 'what is there at once is waited for: only the wait is spared',
+    why: 'the result is the same, and comes one turn later',
   },
 ]

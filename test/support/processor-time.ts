@@ -1,7 +1,7 @@
 /**
- * How long some work holds this thread: milliseconds of processor time, as on two quiet cores of 2.5 GHz. Other threads
- * of the process are not in it: other test files run there. What takes more than a moment is set beside a fixed piece
- * of work, which tells how fast this machine is now.
+ * How long some work holds this thread: milliseconds of processor time, as on two quiet cores of 2.5 GHz. The time of
+ * other threads does not count, because other test files run there. A time of more than a moment is divided by how many
+ * times as long a fixed piece of work takes now.
  */
 export function processorMs(work: () => void): number {
   const startedMs = threadTimeMs()
@@ -9,7 +9,7 @@ export function processorMs(work: () => void): number {
   return scaled(threadTimeMs() - startedMs)
 }
 
-/** As `processorMs`, for work that also waits: all that the thread does meanwhile is in it. */
+/** As `processorMs`, for work that also waits. The time counts all that the thread does until the work has ended. */
 export async function processorMsOf(work: () => Promise<unknown>): Promise<number> {
   const startedMs = threadTimeMs()
   await work()

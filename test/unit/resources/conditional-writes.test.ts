@@ -165,7 +165,7 @@ describe('a creation', () => {
     expect(did).toEqual([])
   })
 
-  it('of what is there is refused, in a rehearsal, too; another failure is told as it is', async () => {
+  it('of an object that exists is refused, in a rehearsal too; any other failure is passed on', async () => {
     const odd = new OperatingError('TOO_LARGE', 'large')
     const { writes, live } = open({ fails: [new OperatingError('ALREADY_EXISTS', 'x'), odd] })
     const refused = 'ALREADY_EXISTS: ks.g.dev "a" already exists'

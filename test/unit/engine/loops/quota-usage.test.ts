@@ -141,7 +141,7 @@ describe('the use of a quota', () => {
   it.each([
     ['young ones may be gone by now', { young: 1 }, 'hold 45000'],
     ['old ones are counted when they go', { old: 1 }, 'settle'],
-  ])('is looked at again where the quota was written meanwhile: %s', async (_what, there, end) => {
+  ])('is looked at again if another write changes the quota: %s', async (_what, there, end) => {
     const { did } = await counted({ ...there, newest: quotaOf({ resourceVersion: '2' }) })
     expect(did.at(-1)).toBe(end)
   })
