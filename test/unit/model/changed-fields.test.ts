@@ -17,6 +17,16 @@ describe('the fields that differ', () => {
       after: { a: 1, b: 2, c: 3, d: 4 },
       paths: ['a', 'b', 'c', '…'],
     },
+    {
+      because: 'there are more in one object that both have',
+      before: { s: { a: 1, b: 1, c: 1, d: 1, e: 1 } },
+      after: { s: { a: 2, b: 2, c: 2, d: 2, e: 2 } },
+      paths: ['s.a', 's.b', 's.c', '…'],
+    },
+    { because: 'a field has its value no longer', before: { a: undefined }, after: { a: 1 }, paths: ['a'] },
+    { because: 'one goes and one comes', before: { a: 1 }, after: { b: 1 }, paths: ['a', 'b'] },
+    { because: 'a field says that it has no value', before: { a: 1 }, after: { a: 1, b: undefined }, paths: [] },
+    { because: 'null is a value', before: { a: null }, after: { a: {} }, paths: ['a'] },
     { because: 'there are just as many', before: {}, after: { a: 1, b: 2, c: 3 }, paths: ['a', 'b', 'c'] },
   ])('are $paths when $because', ({ before, after, paths }) => {
     expect(findChangedFields(before, after, 3)).toEqual(paths)

@@ -42,3 +42,40 @@ it('what tells JSON something else is foreign, whatever it inherits', () => {
     /^status\.a\.toJSON is of type function; JSON has /,
   )
 })
+
+const says = (what: string): string => `${what}; JSON has strings, numbers, booleans, null, lists and plain objects`
+const nested = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : { a: nested(depth - 1, inner) })
+const lists = (depth: number): unknown => (depth === 0 ? 5 : [lists(depth - 1)])
+
+it.each<[unknown, string]>([
+  [Number.NaN, 's is NaN'],
+  [{ a: [1, Infinity] }, 's.a[1] is Infinity'],
+  [undefined, 's is of type undefined'],
+  [{ a: 5n }, 's.a is of type bigint'],
+  [{ a: { b: Symbol('x') } }, 's.a.b is of type symbol'],
+  [[1, undefined], 's[1] is of type undefined'],
+  // oxlint-disable-next-line no-sparse-arrays -- a hole is what is looked for
+  [[1, , 2], 's[1] is of type undefined'],
+  [{ a: new Date(0) }, 's.a is of class Date'],
+  [new Map(), 's is of class Map'],
+  [{ a: 1, b: 5n, c: Number.NaN }, 's.b is of type bigint'],
+  [nested(200, {}), `${'s' + '.a'.repeat(49)}. is nested deeper than 200 levels`],
+  [nested(201, 5), `${'s' + '.a'.repeat(49)}. is nested deeper than 200 levels`],
+  [lists(201), `${'s' + '[0]'.repeat(33)} is nested deeper than 200 levels`],
+])('the foreign part is named: %#', (value, what) => {
+  expect(foreignPart(value, 's')).toBe(says(what))
+})
+
+class Point {
+  readonly x = 1
+}
+
+it.each<[string, unknown]>([
+  ['of a class with fields alone', new Point()],
+  ['without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
+  ['with a field that is undefined', { a: undefined, b: null }],
+  ['as deep as may be', nested(200, 5)],
+  ['of lists as deep as may be', lists(200)],
+])('a value %s has none', (_what, value) => {
+  expect(foreignPart(value, 's')).toBeUndefined()
+})
