@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAccessBook, type AccessBook } from '../../../../shared/model/access/access-book.ts'
-import { authorize, rulesFor } from '../../../../shared/model/access/authorize.ts'
+import {
+  authorize,
+  everything,
+  isAllowedByGroup,
+  rulesFor,
+  serviceAccountGroups,
+} from '../../../../shared/model/access/authorize.ts'
 import { findUncovered, rulesText } from '../../../../shared/model/access/rule-allows.ts'
 import { rulesOf } from '../../../../shared/model/access/rules.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
@@ -60,6 +66,57 @@ describe('a decision', () => {
     )
     expect(authorize(robot, getPods, roles).reason).toContain('to ServiceAccount "robot/a"')
     expect(authorize(robot, { ...getPods, namespace: 'b' }, roles)).toEqual({ allowed: false, reason: '' })
+  })
+
+  it.each([
+    ['a Role', 'Role', 'a', 'a', true],
+    ['a Role of another namespace', 'Role', 'b', 'a', false],
+    ['a Role, in another namespace', 'Role', 'a', 'b', false],
+    ['something else', 'Other', 'a', 'a', false],
+  ])('asks for %s in the namespace of the binding', (...row) => {
+    const [, kind, home, namespace, allowed] = row
+    const metadata = { name: 'r', namespace: home }
+    const role = { kind: 'Role', metadata, rules: [rule('get', 'pods')] } as unknown as ApiObject
+    const bound = { ...binding('b', 'r', toAlice, 'a'), roleRef: { kind, name: 'r' } }
+    expect(authorize(alice, { ...getPods, namespace }, book(role, bound)).allowed).toBe(allowed)
+    const missing =
+      kind === 'Role' && home === 'a' ? '' : `${kind.toLowerCase()}.rbac.authorization.k8s.io "r" not found`
+    expect(rulesFor(alice, 'a', book(role, bound)).problem).toBe(missing)
+  })
+
+  it.each([
+    ['in the namespace of a subject', { namespace: 'c' }, undefined, 'c', true],
+    ['in the namespace of a subject, not of the binding', { namespace: 'c' }, 'a', 'a', false],
+    ['without any namespace', {}, undefined, '', false],
+  ])('knows a ServiceAccount %s', (...row) => {
+    const [, of, place, home, allowed] = row
+    const robot = { name: `system:serviceaccount:${home}:robot`, groups: [] }
+    const roles = book(
+      clusterRole('r', [rule('get', 'pods')]),
+      binding('b', 'r', [{ kind: 'ServiceAccount', name: 'robot', ...of }], place),
+    )
+    const decided = authorize(robot, getPods, roles)
+    expect(decided.allowed).toBe(allowed)
+    if (allowed) expect(decided.reason).toContain('to ServiceAccount "robot/c"')
+  })
+
+  it('names the subject of several that it is about, and asks a path of all namespaces only', () => {
+    const subjects = [{ kind: 'User', name: 'bob' }, { kind: 'Group', name: 'other' }, ...toAlice]
+    const roles = book(clusterRole('r', [{ verbs: ['get'], nonResourceURLs: ['/x'] }]), binding('b', 'r', subjects))
+    expect(authorize(alice, { verb: 'get', path: '/x' }, roles).reason).toContain('to User "alice"')
+    const inOne = book(clusterRole('r', [{ verbs: ['get'], nonResourceURLs: ['/x'] }]), binding('b', 'r', subjects, ''))
+    inOne.forget(binding('b', 'r', subjects, ''))
+    inOne.note(binding('b', 'r', subjects, 'a'))
+    expect(authorize(alice, { verb: 'get', path: '/x' }, inOne).allowed).toBe(false)
+  })
+
+  it('takes no user for a group, and no group for a user', () => {
+    const roles = book(
+      clusterRole('r', [rule('get', 'pods')]),
+      binding('b', 'r', [{ kind: 'User', name: 'devs' }]),
+      binding('c', 'r', [{ kind: 'Group', name: 'alice' }]),
+    )
+    expect(authorize(alice, getPods, roles)).toEqual({ allowed: false, reason: '' })
   })
 
   it('names roles that are missing', () => {
@@ -143,6 +200,42 @@ describe('the book', () => {
   })
 })
 
+describe('the rules that hold for somebody', () => {
+  const all = book(
+    clusterRole('r', [rule('get', 'pods')]),
+    binding('b', 'r', toAlice),
+    binding('c', 'gone', toAlice, 'a'),
+  )
+  const held = rulesOf({ rules: [rule('get', 'pods')] })
+
+  it('are those of their roles in a namespace, and it is told which are missing', () => {
+    expect(rulesFor(alice, 'a', all)).toEqual({
+      rules: held,
+      problem: 'clusterrole.rbac.authorization.k8s.io "gone" not found',
+    })
+    expect(rulesFor(alice, 'b', all)).toEqual({ rules: held, problem: '' })
+  })
+
+  it('are all of them for superusers, and those of reading for readers', () => {
+    expect(rulesFor({ ...alice, groups: ['system:masters'] }, 'b', all).rules).toEqual([...held, ...everything])
+    const both = rulesFor({ ...alice, groups: ['setpoint:readers', 'system:masters'] }, 'b', all)
+    expect(both.rules).toEqual([...held, ...everything])
+    const { rules } = rulesFor({ ...alice, groups: ['setpoint:readers'] }, 'b', all)
+    expect(rules.slice(1).map(({ verbs }) => verbs)).toEqual([
+      ['get', 'list', 'watch'],
+      ['get', 'head'],
+    ])
+  })
+
+  it('are told once, where somebody is bound twice over', () => {
+    const twice = book(
+      clusterRole('r', [rule('get', 'pods')]),
+      binding('b', 'r', [...toAlice, { kind: 'Group', name: 'devs' }, ...toAlice]),
+    )
+    expect(rulesFor(alice, 'a', twice).rules).toEqual(held)
+  })
+})
+
 describe('what may be granted', () => {
   it('is told as Kubernetes tells it, the verbs of one resource together', () => {
     const wanted = rulesOf({ rules: [{ verbs: ['get', 'list'], apiGroups: ['', 'apps'], resources: ['pods'] }] })
@@ -187,4 +280,54 @@ it('readers read everything and write nothing, without any role', () => {
   ])
   expect(authorize(reader, { verb: 'get', path: '/metrics' }, book()).allowed).toBe(true)
   expect(authorize(reader, { verb: 'post', path: '/x' }, book()).allowed).toBe(false)
+})
+
+it.each([
+  [['system:masters'], true, true],
+  [['setpoint:readers'], true, false],
+  [['setpoint:readers', 'system:masters'], true, true],
+  [['devs'], false, false],
+])('by the groups %j alone somebody may read: %s, and write: %s', (groups, reads, writes) => {
+  const who = { name: 'x', groups }
+  const may = (verb: string): boolean => isAllowedByGroup(who, { ...getPods, verb })
+  expect([may('list'), may('update')]).toEqual([reads, writes])
+})
+
+it('a ServiceAccount is in the groups of all, of those of its namespace, and of all who are known', () => {
+  expect(serviceAccountGroups('a')).toEqual([
+    'system:serviceaccounts',
+    'system:serviceaccounts:a',
+    'system:authenticated',
+  ])
+})
+
+it('the book has another number after every change', () => {
+  const all = book()
+  const bound = binding('b', 'r', toAlice)
+  const numbers = [all.revision]
+  for (const change of [
+    () => all.note(bound),
+    () => all.note(bound),
+    () => all.forget(bound),
+    () => all.forget(bound),
+  ]) {
+    change()
+    numbers.push(all.revision)
+  }
+  expect(new Set(numbers).size).toBe(5)
+})
+
+it('the rules of a user are looked at as far as a request allows, and no farther', () => {
+  const bound = { kind: 'K', name: 'b', namespace: '', roleRef: { kind: 'ClusterRole', name: 'r' }, subjects: [] }
+  const [may] = rulesOf({ rules: [rule('get', 'pods')] })
+  const [other] = rulesOf({ rules: [rule('list', 'x')] })
+  const times = (count: number, one: object) => Array.from({ length: count }, () => one)
+  const ask = (...rules: readonly object[]) =>
+    authorize(alice, getPods, { ...book(), bindingsOf: () => [bound], rulesOf: () => rules as never })
+  const long = { ...other, resources: Array(29_996).fill('x') }
+  // The weight of each is 29,999, that of the last is 4, and there may be 3,000,000 in all.
+  expect(ask(...times(100, long), may ?? {}).allowed).toBe(true)
+  expect(ask(...times(101, long), may ?? {})).toMatchObject({ allowed: false })
+  const exact = { ...long, resources: Array(29_997).fill('x') }
+  expect(ask(...times(100, exact))).toEqual({ allowed: false, reason: '' })
 })

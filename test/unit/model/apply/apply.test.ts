@@ -254,10 +254,17 @@ describe('a configuration that does not fit the schema', () => {
   })
 
   it('is refused with all that is wrong', () => {
-    expect(tryApply(undefined, widget({ hue: 'red', size: 'big' }))).toHaveProperty('misfits', [
+    const [hue, size] = [
       { path: '.spec.hue', message: 'field not declared in schema' },
       { path: '.spec.size', message: 'expected numeric (int or float), got string' },
-    ])
+    ]
+    const whose = 'default/demo; example.com/v1, Kind=Widget'
+    const lines = ['errors:', `  ${hue.path}: ${hue.message}`, `  ${size.path}: ${size.message}`]
+    expect(tryApply(undefined, widget({ hue: 'red', size: 'big' }))).toEqual({
+      outcome: 'misfit',
+      misfits: [hue, size],
+      message: `failed to create typed patch object (${whose}): ${lines.join('\n')}`,
+    })
   })
 
   const free = [
@@ -364,6 +371,11 @@ describe('fields that cannot be written here', () => {
     const before = applied(undefined, { ...widget({ size: 3 }), status: { ready: true } })
     const after = applied(before, widget({ size: 3 }), { resetFields: [['status']] })
     expect(after).toMatchObject({ status: { ready: true } })
+  })
+
+  it('may lie deeper than there is anything', () => {
+    const object = applied(undefined, widget({ retention: null }), { resetFields: [['spec', 'retention', 'policy']] })
+    expect(object['spec']).toEqual({ retention: null })
   })
 
   it('may lie deeper', () => {

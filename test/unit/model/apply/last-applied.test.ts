@@ -31,6 +31,8 @@ describe('kubectl, server-side after client-side', () => {
     { because: 'it is no object', text: '[]' },
     { because: 'it is of another version', text: JSON.stringify({ ...config, apiVersion: 'example.com/v2' }) },
     { because: 'it does not fit the schema', text: JSON.stringify(widget({ hue: 1 })) },
+    { because: 'it does not fit the schema in one place', text: JSON.stringify(widget({ hue: 1, size: 3 })) },
+    { because: 'it is nothing', text: 'null' },
     { because: 'it is empty', text: '' },
   ]
 
@@ -68,6 +70,26 @@ describe('the annotation', () => {
   it('goes when it would be too long for an annotation', () => {
     const options = { long: 'x'.repeat(256 * 1024) }
     expect(annotationsOf(applied(live, widget({ options }), { manager: 'kubectl' }))).toEqual({})
+  })
+
+  it.each([
+    { more: 0, stays: true },
+    { more: 1, stays: false },
+  ])('may be so long that all annotations have 256 KiB, and $more bytes more: $stays', ({ more, stays }) => {
+    const lengthOf = (texts: JsonObject): number => Buffer.byteLength(Object.entries(texts).flat().join(''))
+    const longer = (count: number): JsonObject =>
+      annotationsOf(applied(live, widget({ options: { long: 'x'.repeat(count) } }), { manager: 'kubectl' }))
+    const left = 256 * 1024 - lengthOf(longer(0))
+    expect(annotation in longer(left + more)).toBe(stays)
+  })
+
+  it('is brought up to date, though nothing else is changed', () => {
+    const config = widget({ size: 3 })
+    const once = applied(live, config, { manager: 'kubectl' })
+    const stale = withMetadata(once, { annotations: { [annotation]: `${JSON.stringify(config)} ` } })
+    const again = tryApply(stale, config, { manager: 'kubectl' })
+    expect(again).toMatchObject({ outcome: 'applied', changed: true })
+    expect(again).toHaveProperty('object.metadata.annotations', annotationsOf(once))
   })
 
   const untouched = [

@@ -18,6 +18,10 @@ function live(spec: JsonObject, lastApplied?: JsonObject): JsonObject {
   return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w', ...annotations }, spec }
 }
 
+function annotated(text: string | number): JsonObject {
+  return { ...live({ a: 1 }), metadata: { name: 'w', annotations: { [annotation]: text } } }
+}
+
 /** The names of the spec's fields by their owner. */
 function specOwners({ metadata }: JsonObject): JsonObject {
   const entries = isObject(metadata) && Array.isArray(metadata['managedFields']) ? metadata['managedFields'] : []
@@ -45,7 +49,14 @@ describe('presumed owners', () => {
         metadata: { ...(live({}, { a: 1 })['metadata'] as JsonObject), managedFields: [] },
       },
     },
+    { because: 'the annotation is empty', object: annotated('') },
+    { because: 'the annotation is no text', object: annotated(5) },
   ])('are none when $because', ({ object }) => {
     expect(withPresumedOwners({ ...write, live: object })).toBe(object)
+  })
+
+  it('are none of fields that cannot be written here', () => {
+    const object = live({ a: 1 }, { a: 1 })
+    expect(withPresumedOwners({ ...write, live: object, resetFields: [['metadata'], ['spec']] })).toBe(object)
   })
 })

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  saysOwnersOf,
   showOwners,
   soleEntryOf,
+  soleWriterOf,
   withExplicitOwners,
   withSoleWriter,
 } from '../../../../shared/model/apply/sole-writer.ts'
@@ -83,8 +85,61 @@ describe('the sole writer of an object', () => {
     expect(withSoleWriter(live, live, bob)).toBe(live)
   })
 
+  it.each([
+    { what: 'the generation', more: { generation: 2 }, isNoted: true },
+    { what: 'labels', more: { labels: { a: 'x' } }, isNoted: true },
+    { what: 'annotations', more: { annotations: { a: 'x' } }, isNoted: true },
+    { what: 'owners', more: { ownerReferences: [] }, isNoted: true },
+    { what: 'what only the server decides', more: { resourceVersion: '9' }, isNoted: false },
+  ])('is noted again after a write of $what: $isNoted', ({ more, isNoted }) => {
+    const made = { ...live, metadata: { ...live.metadata, ...more } }
+    const noted = { ...made, metadata: { ...made.metadata, managedFields: [{ ...entry, time: later }] } }
+    expect(withSoleWriter(live, made, bob)).toEqual(isNoted ? noted : made)
+    expect(withSoleWriter(live, made, { ...bob, nowMs: Date.parse(start) })).toBe(made)
+  })
+
+  const full = { ...entry, fieldsV1: { 'f:spec': {} } }
+  it.each([
+    { what: 'an object that is not tracked', managedFields: undefined, is: false },
+    { what: 'an object without owners', managedFields: [], is: false },
+    { what: 'an object with one entry in full', managedFields: [full], is: false },
+    { what: 'an object with several entries in full', managedFields: [full, full], is: false },
+    { what: 'an object with an entry without fields', managedFields: [entry], is: true },
+  ])('is known of $what: $is', ({ managedFields, is }) => {
+    const { managedFields: _, ...metadata } = live.metadata
+    const object = { ...live, metadata: { ...metadata, ...(managedFields && { managedFields }) } }
+    expect(soleWriterOf(object)).toEqual(is ? entry : undefined)
+    expect(withSoleWriter(object, object, bob) === undefined).toBe(!is)
+    const text = JSON.stringify(object)
+    expect([withExplicitOwners(kind, object) === object, showOwners(text, kind, object) === text]).toEqual([!is, !is])
+  })
+
+  it('is said again by who sends back what they were shown', () => {
+    const shown = withExplicitOwners(kind, live).metadata.managedFields
+    expect([[entry], shown, [full], undefined].map((sent) => saysOwnersOf(kind, live, sent as never))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ])
+  })
+
+  const looksAlike = { apiVersion: 'v1', kind: 'K', name: 'o', uid: 'u', fieldsType: 'FieldsV1' }
+  it.each([
+    { where: 'ahead of it', metadata: { ownerReferences: [looksAlike], managedFields: [entry] } },
+    { where: 'behind it', metadata: { managedFields: [entry], ownerReferences: [looksAlike] } },
+    { where: 'nowhere', metadata: { managedFields: [entry] } },
+  ])('is shown with its fields where an owner that looks alike stands $where', ({ metadata }) => {
+    const object = { ...widget({ size: 1 }), metadata: { name: 'demo', ...metadata } } as unknown as ApiObject
+    const whole = withExplicitOwners(kind, object)
+    expect(JSON.parse(showOwners(JSON.stringify(object), kind, object))).toEqual(whole)
+    expect(showOwners('{"cells":[1]}', kind, object)).toBe('{"cells":[1]}')
+  })
+
   it('is forgotten where the object is so large that its fields would be more', () => {
     const tags = Array.from({ length: 6_000 }, (_, i) => `t${i}`)
-    expect(withExplicitOwners(kind, byBob(widget({ tags }))).metadata).not.toHaveProperty('managedFields')
+    const object = byBob(widget({ tags }))
+    expect(withExplicitOwners(kind, object).metadata).not.toHaveProperty('managedFields')
+    expect(showOwners('x"fieldsType":"FieldsV1"}]', kind, object)).toBe('x"fieldsType":"FieldsV1"}]')
   })
 })

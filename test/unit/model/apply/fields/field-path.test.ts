@@ -21,6 +21,8 @@ const rows = [
     shown: '.tags[="a\\"b"]',
   },
   { because: 'numbers look as in Go', path: [valueElement(1e-7), valueElement(true)], shown: '[=1e-07][=true]' },
+  { because: 'texts look as in Go, too', path: [valueElement('a\u2028\u0007')], shown: '[="a\\u2028\\a"]' },
+  { because: 'a list left over in a set is its own name', path: [valueElement([1, 2])], shown: '[=[1,2]]' },
   { because: 'items may be known by position', path: [nameElement('args'), 'i:3'], shown: '.args[3]' },
 ]
 

@@ -61,6 +61,16 @@ describe('a field set', () => {
     fc.assert(fc.property(fieldSets, fieldSets, agrees))
   })
 
+  it.each([
+    { a: [['f:a']], b: [['f:a', 'f:b']], is: false },
+    { a: [['f:a', 'f:b']], b: [['f:a']], is: false },
+    { a: [['f:a']], b: [['f:a'], ['f:a', 'f:b']], is: true },
+    { a: [['f:a'], ['f:a', 'f:b']], b: [['f:a', 'f:b']], is: false },
+    { a: [], b: [['f:a']], is: true },
+  ])('$a is part of $b: $is', ({ a, b, is }) => {
+    expect(isSubset(setOfPaths(a), setOfPaths(b))).toBe(is)
+  })
+
   it('is itself when nothing is taken from it', () => {
     const shares = (a: FieldSet, b: FieldSet) => {
       const others = difference(b, a)
