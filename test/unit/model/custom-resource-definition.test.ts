@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Condition } from '../../../shared/model/conditions.ts'
 import { acceptCrd } from '../../../shared/model/crd/accept-crd.ts'
 import { checkCrd } from '../../../shared/model/crd/check-crd.ts'
 import type {
@@ -72,6 +73,7 @@ interface Row {
 
 const version = 'spec.versions[0]'
 const column = { name: 'Color', type: 'string', jsonPath: '.spec.color' }
+const columns = (count: number) => Array.from({ length: count }, () => column)
 
 /** Compared with apiextensions-apiserver 0.32, which writes `spec.validation` for the schema of the only version. */
 const rows: readonly Row[] = [
@@ -326,6 +328,164 @@ const rows: readonly Row[] = [
       'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields',
     ],
   },
+  { because: 'not preserving is fine', crd: withSpec({ preserveUnknownFields: false }) },
+  {
+    because: 'rules may have so many characters in all',
+    crd: withVersion({
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          'x-kubernetes-validations': [9_996, 9_996, 4_996].map((more) => ({ rule: `true${' '.repeat(more)}` })),
+        },
+      },
+    }),
+  },
+  {
+    because: 'rules of all versions count together',
+    crd: withSpec({
+      versions: [v1, { ...v1, name: 'v2', storage: false }].map((one) => ({
+        ...one,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            'x-kubernetes-validations': [{ rule: `true${' '.repeat(12_497)}` }],
+          } as const,
+        },
+      })),
+    }),
+    errors: [
+      'spec.versions: Forbidden: rules of x-kubernetes-validations have 25002 characters in all, and may have 25000',
+    ],
+  },
+  {
+    because: 'names are there',
+    crd: {
+      ...withSpec({
+        group: '',
+        names: { kind: '', plural: '', singular: '', listKind: '', shortNames: [''], categories: [''] },
+      }),
+      metadata: { name: '.' },
+    },
+    errors: [
+      'spec.group: Required value',
+      'spec.names.plural: Required value',
+      'spec.names.kind: Required value',
+      'spec.names.singular: Required value',
+      'spec.names.listKind: Required value',
+      'spec.names.shortNames[0]: Required value',
+      'spec.names.categories[0]: Required value',
+    ],
+  },
+  {
+    because: 'an empty approval is none',
+    crd: inGroup('apps.k8s.io', { 'api-approved.kubernetes.io': '' }),
+    errors: ['metadata.annotations[api-approved.kubernetes.io]: Required value'],
+  },
+  {
+    because: 'there are so many columns at most',
+    crd: withVersion({ additionalPrinterColumns: columns(65) }),
+    errors: [`${version}.additionalPrinterColumns: Too many: 65: must have at most 64 items`],
+  },
+  {
+    because: 'columns beyond that are not looked at',
+    crd: withVersion({ additionalPrinterColumns: [...columns(64), { ...column, jsonPath: 'x' }] }),
+    errors: [`${version}.additionalPrinterColumns: Too many: 65`],
+  },
+  { because: 'there may be so many columns', crd: withVersion({ additionalPrinterColumns: columns(64) }) },
+  {
+    because: 'a column has a path',
+    crd: withVersion({ additionalPrinterColumns: [{ ...column, jsonPath: '' }] }),
+    errors: [`${version}.additionalPrinterColumns[0].jsonPath: Required value`],
+  },
+  {
+    because: 'a version that is deprecated may say so in its own words',
+    crd: withVersion({ deprecated: true, deprecationWarning: 'old, really' }),
+  },
+  {
+    because: 'scale reads single fields',
+    crd: withVersion({
+      subresources: { scale: { specReplicasPath: '.spec.a[0]', statusReplicasPath: '', labelSelectorPath: '' } },
+    }),
+    errors: [
+      `${version}.subresources.scale.specReplicasPath: Invalid value: ".spec.a[0]": must be field names with a dot before each`,
+      `${version}.subresources.scale.statusReplicasPath: Required value`,
+    ],
+  },
+  {
+    because: 'a selector of scale is in either place, or nowhere',
+    crd: withSpec({
+      versions: ['.spec.c', '.status.c', undefined].map((labelSelectorPath, i) => ({
+        ...v1,
+        name: `v${i + 1}`,
+        storage: i === 0,
+        subresources: {
+          scale: {
+            specReplicasPath: '.spec.a',
+            statusReplicasPath: '.status.b',
+            ...(labelSelectorPath !== undefined && { labelSelectorPath }),
+          },
+        },
+      })),
+    }),
+  },
+  {
+    because: 'beside a status, the root may say what means nothing for an object',
+    crd: withVersion({
+      schema: {
+        openAPIV3Schema: {
+          ...v1.schema?.openAPIV3Schema,
+          title: 'a',
+          description: 'b',
+          required: ['spec'],
+          nullable: false,
+          'x-kubernetes-validations': [{ rule: 'true' }],
+        },
+      },
+    }),
+  },
+  {
+    because: 'a conversion by webhook says where, and in which versions',
+    crd: withSpec({ conversion: { strategy: 'Webhook', webhook: {} } }),
+    errors: [
+      'spec.conversion.webhook.clientConfig: Required value: required when strategy is set to Webhook',
+      'spec.conversion.webhook.conversionReviewVersions: Required value: must specify one of v1, v1beta1',
+    ],
+  },
+  {
+    because: 'a conversion by webhook is fine with both',
+    crd: withSpec({
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { url: 'https://h.dev' }, conversionReviewVersions: ['v1'] },
+      },
+    }),
+  },
+  { because: 'no conversion is fine', crd: withSpec({ conversion: { strategy: 'None' } }) },
+  {
+    because: 'no conversion has a webhook',
+    crd: withSpec({ conversion: { strategy: 'None', webhook: {} } }),
+    errors: ['spec.conversion.webhook: Forbidden: should not be set when strategy is not set to Webhook'],
+  },
+  {
+    because: 'what is selectable is a path of fields',
+    crd: withVersion({
+      selectableFields: ['spec.color', '.spec', '.spec..color', '', '.spec.color.x'].map((jsonPath) => ({ jsonPath })),
+    }),
+    errors: [
+      `${version}.selectableFields[0].jsonPath: Invalid value: "spec.color": is an invalid path: must be field names`,
+      `${version}.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type`,
+      `${version}.selectableFields[2].jsonPath: Invalid value: ".spec..color": is an invalid path: must be field names`,
+      `${version}.selectableFields[3].jsonPath: Invalid value: "": is an invalid path: must be field names`,
+      `${version}.selectableFields[4].jsonPath: Invalid value: ".spec.color.x": is an invalid path: does not refer`,
+    ],
+  },
+  {
+    because: 'a flag is selectable',
+    crd: withVersion({
+      schema: { openAPIV3Schema: { type: 'object', properties: { on: { type: 'boolean' } } } },
+      selectableFields: [{ jsonPath: '.on' }],
+    }),
+  },
   {
     because: 'a version that objects were stored in stays',
     crd: { ...widgets, status: { storedVersions: ['v1alpha1', 'v1'] } },
@@ -444,6 +604,36 @@ describe('acceptCrd', () => {
     const v2 = { ...v1, name: 'v2' }
     const next = acceptCrd({ ...accepted, spec: { ...accepted.spec, versions: [{ ...v1, storage: false }, v2] } }, now)
     expect(next.status?.storedVersions).toEqual(['v1', 'v2'])
+  })
+
+  it('notes when a condition changed, and keeps those of others in their places', () => {
+    const other = {
+      type: 'Other',
+      status: 'True',
+      reason: 'X',
+      message: '',
+      lastTransitionTime: '2025-01-01T00:00:00Z',
+    }
+    const before = acceptCrd(withNames({ kind: 'Gadget' }), now - 60_000, [gadgets])
+    const [names, established] = before.status?.conditions ?? []
+    const conditions = [other, established, names] as readonly Condition[]
+    const next = acceptCrd({ ...before, status: { ...before.status, conditions } }, now)
+    const at = '2026-03-01T10:00:00Z'
+    expect(next.status?.conditions).toMatchObject([
+      other,
+      { type: 'Established', status: 'True', lastTransitionTime: at },
+      { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', lastTransitionTime: at },
+    ])
+    const timeless = [{ ...names, lastTransitionTime: undefined as never }] as readonly Condition[]
+    const again = acceptCrd({ ...before, status: { conditions: timeless } }, now, [gadgets])
+    expect(again.status?.conditions?.map((one) => one.lastTransitionTime)).toEqual([at, at])
+  })
+
+  it('remembers nothing more where no version is stored, or the one that is was before', () => {
+    const stored = (versions: readonly CustomResourceDefinitionVersion[], storedVersions: readonly string[]) =>
+      acceptCrd({ ...withSpec({ versions }), status: { storedVersions } }, now).status?.storedVersions
+    expect(stored([{ ...v1, storage: false }], ['v0'])).toEqual(['v0'])
+    expect(stored([v1], ['v1', 'v0'])).toEqual(['v1', 'v0'])
   })
 
   it('leaves what is not even shaped like a definition to checkCrd', () => {

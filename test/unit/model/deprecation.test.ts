@@ -31,6 +31,29 @@ it.each([
   ['v1', [{ name: 'v2', served: false }], undefined],
   ['v1', [{ name: 'v2', deprecated: true }], undefined],
   ['v10', ['v9'], undefined],
+  ['v1', ['v9', 'v10'], 'use a.dev/v10 K'],
+  ['v1', ['v10', 'v9'], 'use a.dev/v10 K'],
+  ['v1beta9', ['v1beta10'], 'use a.dev/v1beta10 K'],
+  ['v2beta1', ['v1beta9'], undefined],
+  ['v1beta9', ['v2beta1'], 'use a.dev/v2beta1 K'],
+  ['v2alpha1', ['v1beta1'], 'use a.dev/v1beta1 K'],
+  ['v1alpha1', ['v0'], undefined],
+  ['d', ['a', 'b', 'c'], 'use a.dev/a K'],
+  ['d', ['c', 'b', 'a'], 'use a.dev/a K'],
+  ['d', ['b', 'c', 'a'], 'use a.dev/a K'],
 ])('who uses %s, which is deprecated beside %j, is told: %s', (name, others, advice) => {
   expect(adviceFor(name, others)).toBe(advice)
+})
+
+it.each<[Partial<Version>, string | undefined]>([
+  [{}, undefined],
+  [{ deprecated: false }, undefined],
+  [{ deprecationWarning: 'old' }, undefined],
+  [{ deprecated: true, deprecationWarning: 'old' }, 'old'],
+  [{ deprecated: true, deprecationWarning: '' }, ''],
+  [{ deprecated: true }, 'a.dev/v1 K is deprecated'],
+])('who uses a version with %j is told: %s', (more, warning) => {
+  const version = { name: 'v1', served: true, storage: true, ...more }
+  const spec = { group: 'a.dev', names: { kind: 'K', plural: 'ks' }, scope: 'Cluster', versions: [version] } as const
+  expect(deprecationOf(spec, version)).toBe(warning)
 })

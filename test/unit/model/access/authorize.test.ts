@@ -148,6 +148,37 @@ describe('the book', () => {
     expect([may(), rulesFor(alice, 'a', all)]).toEqual([false, { rules: [], problem: '' }])
   })
 
+  it('tells roles of a namespace, roles of all, and anything else apart', () => {
+    const metadata = { name: 'r', namespace: 'a' }
+    const role = { kind: 'Role', metadata, rules: [rule('get', 'pods')] } as unknown as ApiObject
+    const all = book(role, clusterRole('c', [rule('get', 'x')]))
+    const found = (kind: string, name: string, namespace = 'a') => all.rulesOf({ kind, name }, namespace)?.length
+    expect([found('Role', 'r'), found('Role', 'r', 'b'), found('ClusterRole', 'r'), found('Role', 'c')]).toEqual([
+      1,
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect([found('ClusterRole', 'c'), found('Other', 'c'), found('Other', 'r')]).toEqual([1, undefined, undefined])
+    all.forget(role)
+    expect([found('Role', 'r'), found('ClusterRole', 'c')]).toEqual([undefined, 1])
+    all.forget(clusterRole('c', []))
+    expect(found('ClusterRole', 'c')).toBeUndefined()
+  })
+
+  it('tells each binding once, and those of all namespaces first', () => {
+    const all = book(
+      binding('b', 'r', toAlice, 'a'),
+      binding('c', 'r', toAlice),
+      binding('d', 'r', toAlice, 'undefined'),
+    )
+    const names = (namespace: string) => [...all.bindingsOf(alice, namespace)].map(({ name }) => name)
+    expect([names(''), names('a'), names('b')]).toEqual([['c'], ['c', 'b'], ['c']])
+    all.note(clusterRole('r', [{ verbs: ['get'], nonResourceURLs: ['/x'] }]))
+    all.forget(binding('c', 'r', []))
+    expect(authorize(alice, { verb: 'get', path: '/x' }, all).allowed).toBe(false)
+  })
+
   it('gathers the rules of labelled roles, also of those that gather, as they are now', () => {
     const view = { 'to-view': 'true' }
     const all = book(
@@ -324,10 +355,11 @@ it('the rules of a user are looked at as far as a request allows, and no farther
   const times = (count: number, one: object) => Array.from({ length: count }, () => one)
   const ask = (...rules: readonly object[]) =>
     authorize(alice, getPods, { ...book(), bindingsOf: () => [bound], rulesOf: () => rules as never })
-  const long = { ...other, resources: Array(29_996).fill('x') }
-  // The weight of each is 29,999, that of the last is 4, and there may be 3,000,000 in all.
-  expect(ask(...times(100, long), may ?? {}).allowed).toBe(true)
-  expect(ask(...times(101, long), may ?? {})).toMatchObject({ allowed: false })
-  const exact = { ...long, resources: Array(29_997).fill('x') }
-  expect(ask(...times(100, exact))).toEqual({ allowed: false, reason: '' })
+  const long = { ...other, resources: Array(29_997).fill('x') }
+  const last = (more: number) => ({ ...may, resources: ['pods', ...(Array(more).fill('x') as string[])] })
+  // The weight of each is 30,000, and there may be 3,000,000 in all.
+  expect(ask(...times(99, long), last(29_996))).toMatchObject({ allowed: true })
+  const refused = ask(...times(99, long), last(29_997))
+  expect(refused).toMatchObject({ allowed: false, reason: expect.stringContaining('more rules') as string })
+  expect(ask(...times(100, long))).toEqual({ allowed: false, reason: '' })
 })

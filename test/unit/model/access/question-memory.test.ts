@@ -10,6 +10,8 @@ const path = { verb: 'get', path: '/p' } as const
 
 it.each<[string, Attributes, string | undefined]>([
   ['is known', asked, 'of r'],
+  ['is known beside others of its namespace', { ...asked, verb: 'watch' }, 'other'],
+  ['about a path is known beside others', { ...path, verb: 'post' }, 'other'],
   ['is known whatever the name', { ...asked, name: 'y' }, 'of r'],
   ['is another one by its verb', { ...asked, verb: 'list' }, undefined],
   ['is another one by its group', { ...asked, group: 'h' }, undefined],

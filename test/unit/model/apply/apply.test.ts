@@ -232,6 +232,36 @@ describe('a configuration that does not fit the schema', () => {
       misfit: '.spec.ports: duplicate entries for key [name="http",protocol="TCP"]',
     },
     {
+      because: 'null has no keys',
+      config: widget({ ports: [{ name: 'http' }, null] }),
+      misfit: '.spec.ports: element 1: associative list with keys may not have a null element',
+    },
+    {
+      because: 'a text has no keys',
+      config: widget({ ports: ['http'] }),
+      misfit: '.spec.ports: element 0: associative list with keys may not have non-map elements',
+    },
+    {
+      because: 'a list is no item of a set',
+      config: widget({ tags: [['a']] }),
+      misfit: '.spec.tags: element 0: not supported: associative list with lists as elements',
+    },
+    {
+      because: 'a map is no item of a set',
+      config: widget({ tags: ['a', {}] }),
+      misfit: ".spec.tags: element 1: associative list without keys has an element that's a map type",
+    },
+    {
+      because: 'a text is no flag',
+      config: { ...widget({}), status: { ready: 'yes' } },
+      misfit: '.status.ready: expected boolean, got string',
+    },
+    {
+      because: 'a map is no scalar',
+      config: widget({ quantity: {} }),
+      misfit: '.spec.quantity: expected any scalar, got map',
+    },
+    {
       because: 'null is nobody',
       config: widget({ tags: [null] }),
       misfit: ".spec.tags: element 0: associative list without keys has an element that's an explicit null",
@@ -265,6 +295,22 @@ describe('a configuration that does not fit the schema', () => {
       misfits: [hue, size],
       message: `failed to create typed patch object (${whose}): ${lines.join('\n')}`,
     })
+  })
+
+  it.each([
+    ['fields', widget(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}`, i])))],
+    ['items of a set', widget({ tags: Array.from({ length: 101 }, () => null) })],
+    ['items of a list', widget({ arguments: Array.from({ length: 101 }, (_, i) => i) })],
+  ])('is refused with a hundred %s at most', (_what, config) => {
+    expect(tryApply(undefined, config)).toHaveProperty('misfits.length', 100)
+  })
+
+  it('is not one for a field that is undefined, which is absent', () => {
+    const config = widget({ size: undefined, hue: undefined }, { colour: undefined })
+    const live = applied(undefined, widget({ colour: 'red' }))
+    expect(tryApply(undefined, config)).toMatchObject({ outcome: 'applied' })
+    expect(ownership(applied(live, config, { manager: 'carol' }))['carol']).toEqual({ 'f:spec': {} })
+    expect(update(live, withSpec(live, { colour: 'red', size: undefined }))).toMatchObject({ changed: false })
   })
 
   const free = [

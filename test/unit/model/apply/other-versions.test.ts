@@ -71,6 +71,16 @@ describe('who owns a field in another version', () => {
     expect(ownership(written)['alice']).toEqual(size)
   })
 
+  it.each([3, 4])('keeps all where an amount of %d cannot be shown in its version', (unshown) => {
+    const half: OwnerViews = (apiVersion) => {
+      const view = views(apiVersion)
+      const isShown = ({ spec }: JsonObject): boolean => (spec as JsonObject)['amount'] !== unshown
+      return view && { ...view, convert: (object) => (isShown(object) ? view.convert(object) : undefined) }
+    }
+    const written = update(live, { ...live, spec: { amount: 4 } }, { ...v2, views: half }).object
+    expect(ownership(written)).toEqual({ alice: size, bob: { 'f:spec': { 'f:amount': {} } } })
+  })
+
   it('is compared once, however many there are', () => {
     let count = 0
     const counted: OwnerViews = (apiVersion) => {
@@ -121,6 +131,12 @@ describe('what a manager no longer applies', () => {
   it('stays if somebody owns it in another version, with what goes with it', () => {
     expect(apply2({ colour: 'red', note: 'x' })).toEqual({ amount: 3, colour: 'red', note: 'x' })
     expect(apply2({ note: 'x' })).toEqual({ amount: 3, colour: 'red', note: 'x' })
+  })
+
+  it('stays if somebody else owns it in the same version', () => {
+    const three = applied(both, widget2({ colour: 'red' }), { ...v2, manager: 'dave' })
+    const left = applied(three, widget2({ amount: 3 }), { ...v2, manager: 'carol' })
+    expect(left['spec']).toEqual({ amount: 3, colour: 'red' })
   })
 
   it('goes once nobody owns it there', () => {
