@@ -200,6 +200,32 @@ describe('a conversion by webhook', () => {
     expect(calls[0]?.authorities).toContain('BEGIN CERTIFICATE')
   })
 
+  it('has the owners of fields that the version says in which they were written', async () => {
+    const properties = {
+      spec: {
+        type: 'object',
+        properties: {
+          list: {
+            type: 'array',
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['name'],
+            items: { type: 'object', properties: { name: { type: 'string' } } },
+          },
+        },
+      },
+    }
+    const described = [{ ...versions[0], schema: { openAPIV3Schema: { type: 'object', properties } } }, versions[1]]
+    const { conversion, prepare } = create(converts, definitionOf({}, { versions: described }))
+    expect(conversion.schema).toBe(conversion.schemaOf('v1'))
+    const managedFields = [{ manager: 'm', operation: 'Update', apiVersion: 'example.com/v1', fieldsType: 'FieldsV1' }]
+    const one = { ...widget('a', 'v1', { managedFields }), spec: { list: [{ name: 'x' }] }, status: { ready: true } }
+    expect(conversion.findFault(one, 'v2')).toBeUndefined()
+    await prepare([one])
+    const [{ fieldsV1 } = {}] = conversion.convert(one, 'v2').metadata.managedFields ?? []
+    const item = { '.': {}, 'f:name': {} }
+    expect(fieldsV1).toEqual({ 'f:spec': { '.': {}, 'f:list': { '.': {}, 'k:{"name":"x"}': item } } })
+  })
+
   it('is none that this process can ask', async () => {
     const conversion = conversionByWebhook(definitionOf(), { random: { uuid: () => 'u' } as never })
     await expect(conversion?.prepare?.([widget('a')], 'v2')).rejects.toThrow('this process calls no webhooks')
