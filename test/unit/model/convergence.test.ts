@@ -9,6 +9,11 @@ const waiting = (kind: Wait['kind']): EngineState => ({
   wait: { kind, generation: 2, atMs: 5, failure: { attempt: 1, error: 'no' } },
 })
 
+it('an object that was never looked at is observed at no generation', () => {
+  const { object } = storedWidget('w', { generation: 1 })
+  expect([isObserved(object), isObserved({ ...object, status: { observedGeneration: 1 } })]).toEqual([false, true])
+})
+
 it.each<[string, JsonObject | undefined, EngineState, string | undefined, boolean, boolean]>([
   ['was never looked at', undefined, {}, undefined, false, false],
   ['was observed and is Ready', ready, {}, undefined, true, true],

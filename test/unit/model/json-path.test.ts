@@ -78,6 +78,21 @@ const rows: readonly Row[] = [
   { path: '.spec.ports[?(@.name!=@.hosts[*])].name', values: [] },
   { path: '.spec.ports[?(@.port=="80")].name', values: [] },
   { path: '.spec[?(@.port==80)]', values: [] },
+  { path: '.spec.ports[?(@.port<=443)].name', values: ['http', 'https'] },
+  { path: '.spec.ports[?(@.port<443)].name', values: ['http'] },
+  { path: '.spec.ports[?(@.port>443)].name', values: ['admin'] },
+  { path: '.spec.ports[?(@.name>"http")].name', values: ['https'] },
+  { path: '.spec.ports[?(@.port>"8")].name', values: [] },
+  { path: '.spec.ports[?(@.tls<true)].name', values: [] },
+  { path: '.spec.ports[?(@.hosts[*]!="x")].name', values: [] },
+  { path: '.spec.ports[ 0 ].name', values: ['http'] },
+  { path: ".metadata[ 'name' ]", values: ['demo'] },
+  { path: ".metadata[ 'name' , 'nope' ]", values: ['demo'] },
+  { path: '.spec.replicas[0:]', values: [] },
+  { path: '.metadata.name[0:1]', values: [] },
+  { path: '..[1].port', values: [443] },
+  { path: '$', values: [object] },
+  { path: "['spec'].replicas", values: [3] },
 ]
 
 describe('a JSON path', () => {
@@ -109,6 +124,62 @@ describe('a JSON path', () => {
   it.each(faults)('$path is refused: $message', ({ path, message }) => {
     expect(() => compileJsonPath(path)).toThrow(SyntaxError)
     expect(() => compileJsonPath(path)).toThrow(message)
+  })
+
+  it('takes signs of comparisons for parts of names, but in filters', () => {
+    const odd = { 'a=b': 1, 'c!(d)': [{ e: 2 }] }
+    const paths = ['.a=b', "['a=b']", '.c!(d)[0].e', '.c!(d)[?(@.e==2)].e']
+    expect(paths.map((path) => compileJsonPath(path)(odd))).toEqual([[1], [1], [2], [2]])
+  })
+
+  it('has a thousand characters at most', () => {
+    const longest = `.${'a'.repeat(999)}`
+    expect(compileJsonPath(longest)({ [longest.slice(1)]: 1 })).toEqual([1])
+    expect(() => compileJsonPath(`${longest}a`)).toThrow('a path has at most 1000 characters')
+  })
+
+  const numbers = Array.from({ length: 1_001 }, (_, i) => i)
+  const many = { list: numbers, map: Object.fromEntries(numbers.map((i) => [`n${i}`, i])), gone: undefined }
+  it.each([
+    ['.list[*]', 1_000],
+    ['.list[0:1000]', 1_000],
+    ['.list[0:]', 1_000],
+    ['.list[::2]', 501],
+    ['.map.*', 1_000],
+    ['.list[*]', 1_000],
+    ['.*', 2],
+  ])('%s finds so many values: %d', (path, count) => {
+    const found = compileJsonPath(path)(many, { values: 10_000 })
+    expect(found).toHaveLength(count)
+    expect(found).not.toContain(undefined)
+  })
+
+  const small = { a: { b: 1 }, l: [1, 2, 3], d: { a: 4 } }
+  it.each<[string, number, readonly Json[], readonly Json[]]>([
+    ['.a.b', 2, [1], []],
+    ['.l[*]', 3, [1, 2, 3], []],
+    ['.l[0,1]', 4, [1, 2], [1]],
+    ['.l[0:3:3]', 4, [1], [1]],
+    ['.l[?(@>0)]', 5, [1, 2, 3], [1, 2]],
+    ['.l[?(@>2)]', 5, [3], []],
+    ['..b', 14, [1], [1]],
+    ['.d..a', 5, [4], []],
+  ])('a search by %s looks at %d values, and finds less where it may look at fewer', (path, cost, found, less) => {
+    const search = (values: number) => {
+      const work = { values }
+      return { found: compileJsonPath(path)(small, work), left: work.values }
+    }
+    expect(search(cost)).toEqual({ found, left: 0 })
+    expect(search(cost - 1).found).toEqual(less)
+  })
+
+  it('shares the work of several searches, of a thousand values if nobody says otherwise', () => {
+    const work = { values: 3 }
+    const path = compileJsonPath('.a.b')
+    expect([path(small, work), path(small, work)]).toEqual([[1], []])
+    const each = compileJsonPath('.l[*].x')
+    const items = (count: number) => ({ l: Array.from({ length: count }, (_, i) => ({ x: i })) })
+    expect([each(items(997)).length, each(items(998)).length]).toEqual([997, 997])
   })
 
   it('leaves no way to find very many values, nor to take long', () => {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import { checkMetadata, checkNoNewFinalizers, isSubdomain, type NameRule } from '../../../shared/model/metadata.ts'
+import {
+  checkMetadata,
+  checkNamespaceName,
+  checkNoNewFinalizers,
+  checkOneLabel,
+  checkPlainFinalizers,
+  findPlainFinalizers,
+  isSubdomain,
+  type NameRule,
+} from '../../../shared/model/metadata.ts'
 import { writableMetadata } from '../../../shared/model/writable-metadata.ts'
 
 /** What Kubernetes says of the keys of labels and annotations (`IsQualifiedName` in its apimachinery). */
@@ -25,6 +34,9 @@ describe.each(['labels', 'annotations'] as const)('a key in %s', (field) => {
     { key: `example.com/${'x'.repeat(64)}`, says: ['name part must be no more than 63 characters'] },
     { key: `${'a'.repeat(254)}/x`, says: ['prefix part must be no more than 253 characters'] },
     { key: 'a b', says: [characters] },
+    { key: `A!/${'x'.repeat(63)}`, says: [characters] },
+    { key: `${'a'.repeat(253)}/x!`, says: [characters] },
+    { key: `${'a'.repeat(250)}/${'x'.repeat(60)}!`, says: [characters] },
     { key: '', says: [characters] },
     { key: `${'x'.repeat(64)}!`, says: ['name part must be no more than 63 characters', characters] },
   ])('may not be $key', ({ key, says }) => {
@@ -247,6 +259,11 @@ describe('errors of metadata', () => {
     ],
     ['a kind too long', [{ ...owner, kind: 'k'.repeat(64) }], ['metadata.ownerReferences[0].kind']],
     ['a version too long', [{ ...owner, apiVersion: 'v'.repeat(318) }], ['metadata.ownerReferences[0].apiVersion']],
+    ['a version without a group', [{ ...owner, apiVersion: '/v1' }], ['metadata.ownerReferences[0].apiVersion']],
+    ['a group without a version', [{ ...owner, apiVersion: 'a.dev/' }], ['metadata.ownerReferences[0].apiVersion']],
+    ['a version in three parts', [{ ...owner, apiVersion: 'a/b/c' }], ['metadata.ownerReferences[0].apiVersion']],
+    ['a version in two parts', [{ ...owner, apiVersion: 'a.dev/v1' }], []],
+    ['an event of another group', [{ ...owner, kind: 'Event', apiVersion: 'events.k8s.io/v1' }], []],
     ['a uid too long', [{ ...owner, uid: 'u'.repeat(129) }], ['metadata.ownerReferences[0].uid']],
   ])('of %s', (_what, ownerReferences, errors) => {
     expect(fields({ ownerReferences })).toEqual(errors)
@@ -255,6 +272,9 @@ describe('errors of metadata', () => {
   it.each([
     [['a', 'example.com/a'], 0],
     [['a b', 'example.com/a/b', 'A'], 2],
+    [['orphan', 'foregroundDeletion'], 1],
+    [['orphan', 'a.dev/x'], 0],
+    [['foregroundDeletion'], 0],
     [undefined, 0],
   ])('of the finalizers %j', (finalizers, count) => {
     expect(fields({ finalizers })).toEqual(Array(count).fill('metadata.finalizers'))
@@ -291,4 +311,41 @@ describe('an object that is being deleted', () => {
   ])('with %j takes %j (being deleted: %j)', (had, has, isDeleting, errors) => {
     expect(checkNoNewFinalizers(of(had, isDeleting), of(has)).map(({ field }) => field)).toEqual(errors)
   })
+})
+
+describe('finalizers that say no domain', () => {
+  it.each<[readonly string[] | undefined, readonly string[] | undefined, readonly string[]]>([
+    [undefined, undefined, []],
+    [['a.dev/x', 'kubernetes', 'orphan', 'foregroundDeletion'], undefined, []],
+    [['x', 'a.dev/x', 'y'], undefined, ['x', 'y']],
+    [['x', 'y'], ['x'], ['y']],
+    [['x'], [], ['x']],
+    [undefined, ['x'], []],
+  ])('of %j beside %j are %j', (next, live, plain) => {
+    const of = (finalizers: readonly string[] | undefined) => ({
+      ...meta,
+      ...(finalizers && { finalizers: [...finalizers] }),
+    })
+    for (const before of live === undefined ? [undefined, meta] : [of(live)]) {
+      expect(findPlainFinalizers(of(next), before)).toEqual(plain)
+      expect(checkPlainFinalizers(of(next), before).map(({ field }) => field)).toEqual(
+        plain.map(() => 'metadata.finalizers'),
+      )
+    }
+  })
+})
+
+it.each([
+  ['a', true, true],
+  ['a-1', true, true],
+  ['a'.repeat(63), true, true],
+  ['a'.repeat(64), false, false],
+  ['a.b', false, false],
+  ['A', false, true],
+  ['-a', false, true],
+  ['', false, true],
+])('%j is the name of a namespace: %s; one label: %s', (name, isNamespace, isLabel) => {
+  const found = [checkNamespaceName('f', name), checkOneLabel('f', name)]
+  expect(found.map((errors) => errors.length === 0)).toEqual([isNamespace, isLabel])
+  expect(found.flat().every(({ field }) => field === 'f')).toBe(true)
 })

@@ -16,6 +16,10 @@ it.each([
   expect(apiVersionOf(group, version)).toBe(apiVersion)
 })
 
+it('a version behind a slash alone is of no group', () => {
+  expect(parseApiVersion('/v1')).toEqual({ group: '', version: 'v1' })
+})
+
 it.each([
   [undefined, undefined],
   [[], undefined],

@@ -26,6 +26,21 @@ describe('onNewest', () => {
     expect(await triesAfter(99, 'VERSION_CONFLICT')).toEqual({ calls: newestTriesMax, result: 'VERSION_CONFLICT' })
   })
 
+  it('gives up after ten tries, with the error in the words of who asked', async () => {
+    const errors: unknown[] = []
+    const reword = (error: unknown): unknown => {
+      errors.push(error)
+      return new Error('reworded')
+    }
+    let calls = 0
+    const attempt = (): never => {
+      calls++
+      throw new OperatingError('VERSION_CONFLICT', 'no')
+    }
+    await expect(onNewest(attempt, { reword })).rejects.toThrow('reworded')
+    expect([calls, errors.length]).toEqual([10, 1])
+  })
+
   it('throws every other error at once', async () => {
     expect(await triesAfter(99, 'UNAVAILABLE')).toEqual({ calls: 1, result: 'UNAVAILABLE' })
     expect(await triesAfter(99, 'NOT_FOUND')).toEqual({ calls: 1, result: 'NOT_FOUND' })

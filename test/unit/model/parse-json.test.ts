@@ -55,6 +55,14 @@ describe('the value of a JSON text', () => {
     )
   })
 
+  it('has fields that can be changed and removed', () => {
+    for (const text of ['{"a":1}', String.raw`{"a":1,"\"":2}`]) {
+      const read = parseJson(text) as object
+      const descriptor = { value: 1, writable: true, enumerable: true, configurable: true }
+      expect(Object.getOwnPropertyDescriptor(read, 'a')).toEqual(descriptor)
+    }
+  })
+
   it('is the last of what one object says twice', () => {
     expect(parseJson(String.raw`{"\"":1,"a":2,"\"":3}`)).toEqual({ '"': 3, a: 2 })
   })

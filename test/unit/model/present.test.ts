@@ -43,7 +43,7 @@ it.each<[string, EngineState, object]>([
   ],
 ])('an object shows %s', (_what, engine, reconcile) => {
   const stored = { ...storedWidget('w'), engine }
-  expect(present(stored)).toEqual({ ...stored.object, status: { reconcile } })
+  expect(present(stored)).toStrictEqual({ ...stored.object, status: { reconcile } })
   const object = { ...stored.object, status: { ready: true } }
   expect(present({ object, engine }).status).toEqual({ ready: true, reconcile })
 })

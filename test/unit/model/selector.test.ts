@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import { fieldSelector, findSelectedName, labelSelector, requirementsMax } from '../../../shared/model/selector.ts'
+import {
+  fieldSelector,
+  findSelectedFields,
+  findSelectedName,
+  labelSelector,
+  requirementsMax,
+} from '../../../shared/model/selector.ts'
 
 function labelled(labels: Record<string, string>): ApiObject {
   const metadata = { name: 'a', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '', labels }
@@ -72,6 +78,8 @@ describe('a label selector', () => {
     '-a',
     `a=${'b'.repeat(64)}`,
     'a in (b?)',
+    '-a in (b)',
+    'a/b/c notin (d)',
     '!a/b/c',
   ]
   it.each(refused)('%j is refused', (text) => {
@@ -114,6 +122,58 @@ describe('a field selector', () => {
   })
 })
 
+describe('a field that is looked for', () => {
+  const object = labelled({})
+  const whole = { ...object, spec: { ...object.spec, none: null, size: 3 } }
+  const paths = ['spec.nope', 'spec.none', 'spec.size', 'spec.constructor', 'spec.color.length', 'spec.nope.deeper']
+  it.each([
+    ['spec.nope=', true],
+    ['spec.none=', true],
+    ['spec.none=null', false],
+    ['spec.size=3', true],
+    ['spec.constructor=', true],
+    ['spec.color.length=', true],
+    ['spec.nope.deeper=', true],
+    ['spec.nope=undefined', false],
+  ])('%s: %s', (text, selects) => {
+    expect(fieldSelector(text, { selectableFields: paths })(whole)).toBe(selects)
+  })
+
+  it('is found at the first of its places that holds something', () => {
+    const at = (...places: readonly string[]) => ({ selectableFields: ['x'], selectedAt: { x: places } })
+    expect(fieldSelector('x=3', at('spec.none', 'spec.size', 'metadata.name'))(whole)).toBe(true)
+    expect(fieldSelector('x=a', at('metadata.name', 'spec.size'))(whole)).toBe(true)
+    expect(fieldSelector('x=', at('spec.none', 'spec.nope'))(whole)).toBe(true)
+    expect(fieldSelector('x=', at())(whole)).toBe(true)
+  })
+
+  it.each([
+    ['', []],
+    ['a=b,c!=d', ['a', 'c']],
+    [' a = b ', ['a']],
+    ['=b', ['']],
+  ])('in %j is %j', (text, fields) => {
+    expect(findSelectedFields(text)).toEqual(fields)
+  })
+
+  it('is one of a hundred at most', () => {
+    const text = (count: number): string => Array(count).fill('a=b').join()
+    expect(findSelectedFields(text(100))).toHaveLength(100)
+    expect(() => findSelectedFields(text(101))).toThrow('the selector has more than 100 requirements')
+  })
+})
+
+it.each([
+  [200, '"' + 'x'.repeat(200) + '"'],
+  [201, '"' + 'x'.repeat(200) + '…"'],
+])('what cannot be read is shown as far as 200 characters, of %d', (length, shown) => {
+  const text = 'x'.repeat(length)
+  expect(() => labelSelector(text)).toThrow(`unable to parse requirement: ${shown}`)
+  expect(() => findSelectedFields(text)).toThrow(`invalid field selector: ${shown}`)
+  const unknown = `field label not supported: ${'x'.repeat(200)}; supported: a, b`
+  expect(() => fieldSelector(`${text}=1`, { selectableFields: ['a', 'b'] })).toThrow(unknown)
+})
+
 describe('the name that a field selector names', () => {
   it.each([
     ['metadata.name=a', 'a'],
@@ -121,7 +181,10 @@ describe('the name that a field selector names', () => {
     ['metadata.name!=a', undefined],
     ['spec.color=red\\,metadata.name\\=a', undefined],
     ['metadata.name', undefined],
+    ['spec.color=red,metadata.name!=a', undefined],
+    ['metadata.name=', undefined],
     ['', undefined],
+    [undefined, undefined],
   ])('of %j is %j', (text, name) => {
     expect(findSelectedName(text)).toBe(name)
   })

@@ -43,6 +43,8 @@ describe('transitions', () => {
     [{ Stalled: 'True' }, { Stalled: 'True' }, []],
     [{ Stalled: 'True' }, {}, []],
     [{ Stalled: 'False' }, { Stalled: 'True' }, ['Failed']],
+    [{ Stalled: 'True' }, { Stalled: 'False' }, []],
+    [{}, { Stalled: 'False' }, []],
     [{ Synced: 'False' }, { Synced: 'True' }, []],
     [{ Ready: 'True' }, undefined, []],
   ])('from %j to %j: %j', (before, after, types) => {

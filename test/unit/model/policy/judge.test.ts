@@ -78,7 +78,7 @@ describe('what a policy has against a request', () => {
       [{ message: 'failed expression: variables.twice == 7', expression: 1 }],
     ],
   ])('%s', (_what, spec, said) => {
-    expect(denials(spec)).toEqual(said)
+    expect(denials(spec)).toStrictEqual(said)
   })
 
   it.each<[string, string, string]>([
@@ -118,6 +118,12 @@ describe('what a policy has against a request', () => {
     const validations = [{ expression: 'authorizer.group("a.dev").resource("ks").check("get").allowed()' }]
     const decide: PolicySubject['decide'] = (wanted) => ({ allowed: wanted.verb === 'get', reason: '' })
     expect(denials({ validations }, { decide })).toEqual([])
+    const broken = (): never => {
+      throw new Error('the book is lost')
+    }
+    expect(() => denials({ validations }, { decide: broken })).toThrow('the book is lost')
+    const unknown = "expression 'authorizer == authorizer' resulted in error: no such attribute: authorizer"
+    expect(denials({ validations: [{ expression: 'authorizer == authorizer' }] })).toEqual([{ message: unknown }])
   })
 })
 
@@ -220,7 +226,8 @@ describe('what is wrong with the expressions of a policy', () => {
       validations: [
         { expression: '"x"' },
         { expression: 'variables.w == 1', messageExpression: '5' },
-        { expression: 'variables.v == 1 && variables.w == "x"' },
+        { expression: 'variables.w == "x"' },
+        { expression: 'variables.v == 1 && variables.v == "x"' },
       ],
       auditAnnotations: [
         { key: 'k', valueExpression: '5' },
@@ -238,7 +245,10 @@ describe('what is wrong with the expressions of a policy', () => {
     ])
     expect(policy.conditions.map(({ name }) => name)).toEqual(['b'])
     expect(policy.variables.map(({ name }) => name)).toEqual(['w'])
-    expect(policy.validations.map(({ validation }) => validation)).toEqual([spec.validations?.[1]])
+    expect(policy.validations.map(({ validation }) => validation)).toEqual([
+      spec.validations?.[1],
+      spec.validations?.[3],
+    ])
     expect(policy.notes.map(({ key }) => key)).toEqual(['l'])
   })
 
@@ -286,7 +296,7 @@ describe('what is wrong with the expressions of a policy', () => {
       { patchType: 'ApplyConfiguration', jsonPatch: { expression: '[]' } },
       { patchType: 'JSONPatch' },
       { patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: 5}]' } },
-      { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Other{}' } },
+      { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{spec: Other{}}' } },
     ]
     const { policy, errors } = compileMutations({ mutations })
     expect(fields(errors)).toEqual([
