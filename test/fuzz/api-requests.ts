@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../shared/model/json.ts'
-import { widget, widgetDefinition, type Sent } from '../unit/api/harness.ts'
+import { widget, widgetDefinition } from '../unit/api/harness.ts'
+import type { Sent } from '../unit/api/sent-request.ts'
 
 /** One request to the API, as a test sends it. */
 export interface ApiRequest {

@@ -1,4 +1,5 @@
-import { createWidgetHarness, request, type Harness } from '../unit/api/harness.ts'
+import { createWidgetHarness, type Harness } from '../unit/api/harness.ts'
+import { request } from '../unit/api/sent-request.ts'
 import type { ApiRequest } from './api-requests.ts'
 import { isTooNew } from './too-new.ts'
 

@@ -4,7 +4,7 @@ import { createGunzip, gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { withGzipAnswers } from '../../../shared/adapters/node/gzip-answers.ts'
 import type { HttpResponse } from '../../../shared/ports/http-handler.ts'
-import { request } from '../api/harness.ts'
+import { request } from '../api/sent-request.ts'
 
 const long = JSON.stringify(Array.from({ length: 30_000 }, (_, i) => `item ${i}`))
 const headers = { 'content-type': 'application/json' }

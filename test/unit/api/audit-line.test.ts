@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AuditNote } from '../../../shared/api/access/audit-line.ts'
 import type { Decision } from '../../../shared/model/access/authorize.ts'
 import { createAccessBook } from '../../../shared/model/access/access-book.ts'
-import { authorizeAgain } from '../../../shared/model/access/remembered-decisions.ts'
+import { authorizeAgain, type RememberedDecision } from '../../../shared/model/access/remembered-decisions.ts'
 import type { Attributes } from '../../../shared/model/access/rules.ts'
 import { microTimestamp } from '../../../shared/model/time.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
@@ -143,5 +143,71 @@ describe('a line of the record', () => {
     expect(line('m1')).toBe(text(',"name":"m1"'))
     expect(line('m"')).toBe(text(String.raw`,"name":"m\""`))
     expect(line('')).toBe(text(''))
+  })
+})
+
+describe('a record', () => {
+  const wanted = { verb: 'get', group: '', resource: 'configmaps', subresource: '', namespace: 'n', name: 'm' }
+  const said = { sender: ann, user: ann, wanted, decision: undefined, tookMs: 0, code: 200 }
+
+  it('has all its fields from the start', () => {
+    const parts = { method: 'GET', path: '/api/v1', startMs, id: 'i', begin: '', latencyMs: 0, code: 0, name: '' }
+    expect(new AuditNote(request('curl'), startMs, 'i')).toMatchObject({ ...parts, agent: 'curl' })
+  })
+
+  it('holds what admission has said', () => {
+    const note = new AuditNote(request(), startMs, undefined)
+    note.annotations = { 'a/b': 'c' }
+    expect(note.line()).toContain(',"annotations":{"a/b":"c"},')
+  })
+
+  it('names twenty changed fields, and tells that there are more', () => {
+    const changed = Array.from({ length: 30 }, (_, i) => `f${10 + i}`)
+    const named = (JSON.parse(lineOf({ ...said, changed })) as { readonly changed: readonly string[] }).changed
+    expect(named).toEqual([...changed.slice(0, 20).map((field) => `data.${field}`), '…'])
+  })
+
+  it('holds 500 characters of a path, and of what the client calls itself', () => {
+    const long = 'a'.repeat(600)
+    const parts = JSON.parse(lineOf({ agent: long, path: `/${long}`, tookMs: 0, code: 200 })) as object
+    expect(parts).toMatchObject({ agent: long.slice(0, 500), path: `/${long.slice(0, 499)}` })
+  })
+
+  it('tells the code and the time of each request, however often they come', () => {
+    const ends = [
+      [200, 3],
+      [500, 0],
+      [200, 3],
+      [200, 99],
+      [201, 0],
+      [200, 100],
+      [200, 100],
+    ] as const
+    for (const [code, tookMs] of ends)
+      expect(lineOf({ ...said, code, tookMs })).toMatch(new RegExp(`,"code":${code},"latencyMs":${tookMs}}$`))
+  })
+
+  it('takes no time if the clock was set back', () => {
+    expect(lineOf({ ...said, tookMs: -5 })).toContain('"latencyMs":0}')
+  })
+
+  it.each([
+    [{ allowed: false, reason: 'no' }, ',"decision":"deny","reason":"no",'],
+    [{ allowed: true, reason: 'yes' }, ',"decision":"allow","reason":"yes",'],
+    [{ allowed: false, reason: '' }, ',"decision":"deny",'],
+    [{ allowed: true, reason: '' }, ',"decision":"allow",'],
+  ])('tells the decision %j', (decision, text) => {
+    expect(lineOf({ ...said, decision })).toContain(text)
+  })
+
+  it('of a decision that is remembered is remembered with it, unless it is in the name of another', () => {
+    const decision = authorizeAgain(ann, wanted, book) as RememberedDecision
+    lineOf({ ...said, decision })
+    const { saying } = decision
+    lineOf({ ...said, decision })
+    expect(saying).toBeDefined()
+    lineOf({ ...said, sender: root, decision })
+    expect(decision.saying).toBe(saying)
+    expect(lineOf({ ...said, sender: root, decision })).toContain('"as":{"name":"ann"')
   })
 })

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import type { ObjectKey } from '../../../shared/model/object-key.ts'
 import { createDeleteCollection } from '../../../shared/api/verbs/delete-collection.ts'
 import type { Call } from '../../../shared/api/call.ts'
-import { createWidgetHarness, request, widget, widgets } from './harness.ts'
+import { createWidgetHarness, widget, widgets } from './harness.ts'
+import { request } from './sent-request.ts'
 
 function keyOf(name: string): ObjectKey {
   return { group: 'example.com', kind: 'Widget', namespace: 'default', name }

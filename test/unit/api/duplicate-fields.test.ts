@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { faultsOf, noteDuplicates } from '../../../shared/api/duplicate-fields.ts'
+import { faultsOf, noteDuplicates, noteFaults } from '../../../shared/api/duplicate-fields.ts'
 import type { Json } from '../../../shared/model/json.ts'
 import { parseJson } from '../../../shared/model/parse-json.ts'
 import { processorMs } from '../../support/processor-time.ts'
@@ -46,6 +46,11 @@ describe('what stands there twice', () => {
     )
   })
 
+  it('is told of a hundred times', () => {
+    const fields = Array.from({ length: 101 }, (_, i) => `"f${i}":1,"f${i}":2`)
+    expect(duplicatesIn(`{${fields.join(',')}}`)).toEqual(Array.from({ length: 100 }, (_, i) => `"f${i}"`))
+  })
+
   it('costs little, however it is written', () => {
     const texts = [
       `{${Array.from({ length: 100_000 }, () => '"a":1').join(',')}}`,
@@ -54,6 +59,19 @@ describe('what stands there twice', () => {
       `{"a":1,"a":"${'\\":'.repeat(200_000)}"}`,
     ]
     expect(processorMs(() => void texts.map(duplicatesIn))).toBeLessThan(5_000)
+  })
+})
+
+describe('what is wrong with a text', () => {
+  it('is remembered with its body, and nothing of another', () => {
+    const body = { a: 1 }
+    noteFaults(body, ['x'])
+    noteFaults(body, [])
+    expect([faultsOf(body), faultsOf({ a: 1 })]).toEqual([['x'], []])
+  })
+
+  it.each([null, 'x', 5, true])('cannot be remembered with %j', (body) => {
+    expect(() => noteFaults(body, ['x'])).not.toThrow()
   })
 })
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../../shared/api/api.ts'
 import { OperatingError, type ErrorCode, type ErrorDetails } from '../../../shared/model/errors.ts'
-import { createWidgetHarness, request, widget, widgets, type Harness, type Sent } from './harness.ts'
+import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
+import { request, type Sent } from './sent-request.ts'
 
 let harness: Harness
 beforeEach(async () => {

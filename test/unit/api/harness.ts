@@ -7,10 +7,9 @@ import { systemClock } from '../../../shared/adapters/node/system-clock.ts'
 import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
 import { createApi } from '../../../shared/api/api.ts'
 import type { ApiServices } from '../../../shared/api/call.ts'
-import { OperatingError } from '../../../shared/model/errors.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { User } from '../../../shared/ports/authenticator.ts'
-import type { HeaderField, HttpHandler, HttpRequest, HttpResponse } from '../../../shared/ports/http-handler.ts'
+import type { HttpHandler, HttpResponse } from '../../../shared/ports/http-handler.ts'
 import type { Logger } from '../../../shared/ports/logger.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import type { Webhooks } from '../../../shared/ports/webhooks.ts'
@@ -20,6 +19,7 @@ import { createStoredAccess } from '../../../shared/resources/stored-access.ts'
 import { createStoredPolicies } from '../../../shared/resources/stored-policies.ts'
 import { createKindCatalog } from '../../../shared/resources/store-kind-catalog.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
+import { request, type Sent } from './sent-request.ts'
 
 /** The API over the real verbs and the real store, in memory; time is virtual. */
 export interface Harness {
@@ -33,17 +33,6 @@ export interface Harness {
   /** Opens a watch; throws if it is refused. */
   watch(path: string, sent?: Sent): Promise<Watch>
   close(): void
-}
-
-export interface Sent {
-  /** A field that is sent in several lines has them in one text. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON. */
-  readonly body?: JsonObject | readonly JsonObject[] | string | Uint8Array
-  readonly type?: string
-  readonly accept?: string
-  readonly signal?: AbortSignal
-  readonly token?: string
 }
 
 export interface Reply {
@@ -133,41 +122,6 @@ export async function createHarness(overrides: Partial<ApiServices> = {}, webhoo
   }
   await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'default' } } })
   return harness
-}
-
-/** A request from a line such as `GET /api/v1/namespaces`. */
-export function request(
-  line: string,
-  { headers = {}, body = '', type, accept, signal, token = 'token' }: Sent = {},
-): HttpRequest {
-  const space = line.indexOf(' ')
-  const target = line.slice(space + 1)
-  const [path = '', query = ''] = target.split('?', 2)
-  const bytes =
-    body instanceof Uint8Array ? body : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
-  const all: Record<string, string | undefined> = {
-    'user-agent': 'kubectl/v1.32.0 (linux/amd64)',
-    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-    ...(type === undefined ? {} : { 'content-type': type }),
-    ...(accept === undefined ? {} : { accept }),
-    ...headers,
-  }
-  return {
-    method: line.slice(0, space),
-    path,
-    query: new URLSearchParams(query),
-    header: (name) => all[name],
-    fieldsUnder: (prefix) =>
-      Object.entries(headers).flatMap(([name, value]): readonly HeaderField[] =>
-        name.startsWith(prefix) ? value.split('\n').map((one) => [name, one] as const) : [],
-      ),
-    body: async (bytesMax) => {
-      if (bytes.length > bytesMax)
-        throw new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
-      return bytes
-    },
-    signal: signal ?? new AbortController().signal,
-  }
 }
 
 /** The response with all pieces of its body. */

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { actingUser } from '../../../shared/api/access/impersonation.ts'
-import type { AccessBook } from '../../../shared/model/access/access-book.ts'
+import { createAccessBook, type AccessBook } from '../../../shared/model/access/access-book.ts'
+import type { JsonObject } from '../../../shared/model/json.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
 import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
+import { endOf } from './end-of.ts'
 
 const everything = { name: 'admin', groups: ['system:masters'] }
 const book = async () => ({ roles: new Map(), bindings: [] }) as unknown as AccessBook
@@ -64,6 +67,53 @@ describe('in the name of', () => {
   ])('%s is refused', async (_whom, fields) => {
     await expect(actingUser(request(fields), everything, book)).rejects.toThrow(
       /one user|without impersonating|is not known/,
+    )
+  })
+})
+
+describe('who names somebody', () => {
+  const authentication = 'authentication.k8s.io'
+  const account = 'system:serviceaccount:n:a'
+  /** What may be impersonated, as `group/resource name`. */
+  function bookOf(rights: readonly string[]): AccessBook {
+    const rules = rights.map((right): JsonObject => {
+      const [, group = '', resource = '', name = ''] = /^([^/]*)\/(\S+) (.*)$/.exec(right) ?? []
+      return { verbs: ['impersonate'], apiGroups: [group], resources: [resource], resourceNames: [name] }
+    })
+    const found = createAccessBook()
+    const roleRef = { kind: 'ClusterRole', name: 'r' }
+    const subjects = [{ kind: 'User', name: 'ann' }]
+    for (const object of [
+      { kind: 'ClusterRole', metadata: { name: 'r' }, rules },
+      { kind: 'ClusterRoleBinding', metadata: { name: 'r' }, roleRef, subjects },
+    ])
+      found.note(object as unknown as ApiObject)
+    return found
+  }
+  const asked = (fields: Readonly<Record<string, string>>, rights: readonly string[]): unknown =>
+    endOf(() => actingUser(request(fields), { name: 'ann', groups: [] }, () => bookOf(rights)))
+
+  const rows: readonly (readonly [Readonly<Record<string, string>>, readonly string[]])[] = [
+    [{ user: 'jane' }, ['/users jane']],
+    [{ user: 'jane', group: 'g' }, ['/users jane', '/groups g']],
+    [{ user: 'jane', uid: 'u' }, ['/users jane', `${authentication}/uids u`]],
+    [{ user: 'jane', uid: '' }, ['/users jane']],
+    [{ user: 'jane', 'extra-a': '1' }, ['/users jane', `${authentication}/userextras/a 1`]],
+    [{ user: account }, ['/serviceaccounts a']],
+    [{ user: 'system:serviceaccount:n' }, ['/users system:serviceaccount:n']],
+    [{ user: 'system:serviceaccount::a' }, ['/users system:serviceaccount::a']],
+  ]
+  it.each(rows)('as %j may impersonate %j', async (fields, rights) => {
+    expect(await asked(fields, rights)).toMatchObject({ name: fields['user'] })
+    for (const right of rights) {
+      const others = rights.filter((one) => one !== right)
+      expect(await asked(fields, others)).toMatch(/^FORBIDDEN: .* User "ann" cannot impersonate resource /)
+    }
+  })
+
+  it('is told in which namespace the account is', async () => {
+    expect(await asked({ user: account }, ['/users x'])).toBe(
+      'FORBIDDEN: serviceaccounts "a" is forbidden: User "ann" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "n"',
     )
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createWidgetHarness, request, widget, widgets, type Harness } from './harness.ts'
+import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
+import { request } from './sent-request.ts'
 
 let harness: Harness
 beforeEach(async () => {

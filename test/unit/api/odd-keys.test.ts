@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import { createHarness, type Sent } from './harness.ts'
+import { createHarness } from './harness.ts'
+import type { Sent } from './sent-request.ts'
 
 /**
  * What every JavaScript object inherits are names like any other. Goal: whoever uses one sees what anybody sees.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWidgetHarness, request, type Harness, type Reply } from './harness.ts'
+import { createWidgetHarness, type Harness, type Reply } from './harness.ts'
+import { request } from './sent-request.ts'
 
 let harness: Harness
 beforeAll(async () => {

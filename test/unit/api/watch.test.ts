@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../../shared/api/api.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../shared/ports/change-feed.ts'
-import { createWidgetHarness, request, widget, widgets, type Harness, type WatchEvent } from './harness.ts'
+import { createWidgetHarness, widget, widgets, type Harness, type WatchEvent } from './harness.ts'
+import { request } from './sent-request.ts'
 import { share } from '../../support/strength.ts'
 
 let harness: Harness

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
-import { createWidgetHarness, request, widget, widgets, type Harness } from './harness.ts'
+import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
+import { request } from './sent-request.ts'
 
 let harness: Harness
 beforeEach(async () => {

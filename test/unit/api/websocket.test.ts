@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { textFrames } from '../../../shared/api/websocket/server-frames.ts'
 import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
-import { createWidgetHarness, request, widget, widgets, type Harness, type Sent } from './harness.ts'
+import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
+import { request, type Sent } from './sent-request.ts'
 
 let harness: Harness
 beforeEach(async () => {

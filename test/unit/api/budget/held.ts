@@ -1,5 +1,6 @@
 import { slowness, threadTimeMs } from '../../../support/processor-time.ts'
-import { request, type Harness, type Sent } from '../harness.ts'
+import type { Harness } from '../harness.ts'
+import { request, type Sent } from '../sent-request.ts'
 
 export interface Hostile {
   /** Method and path. */
