@@ -41,6 +41,7 @@ describe('the answer to a conversion', () => {
     ['failed', { result: { status: 'Failed', message: 'no' } }, 'no'],
     ['failed without a word', { result: { status: 'Failed' } }, 'response.result.status was "Failed"'],
     ['has no result', { result: 'Success' }, 'response.result.status was null'],
+    ['has no result at all', { result: null }, 'response.result.status was null'],
     ['has no objects', { convertedObjects: {} }, 'returned 0 objects, expected 1'],
     ['has too many', { convertedObjects: [made, made] }, 'returned 2 objects, expected 1'],
   ])('is none if it %s', (_why, said, fault) => {
@@ -69,6 +70,11 @@ describe('the answer to a conversion', () => {
       'has annotations of another type',
       { ...made, metadata: { ...metadata, annotations: 'a' } },
       'invalid metadata.annotations in converted object',
+    ],
+    [
+      'is in a version with a long name',
+      { ...made, apiVersion: 'v'.repeat(101) },
+      `invalid groupVersion (expected example.com/v2, received "${'v'.repeat(100)}")`,
     ],
     [
       'has a label of another type',

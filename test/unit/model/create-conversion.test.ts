@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Conversion } from '../../../shared/model/conversion.ts'
+import { UnpreparedError, type Conversion } from '../../../shared/model/conversion.ts'
 import { createConversion, type Convert } from '../../../shared/model/create-conversion.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
@@ -117,4 +117,79 @@ it.each(failures)('says what failed of $what', ({ made, spec = { a: 'x' }, why }
 it('says that it does not know a version', () => {
   const fault = conversionBy(upgrade).findFault(object('v9', { a: 'x' }), 'v3')
   expect(fault).toBe('K.g.dev "default/x" cannot be converted from v9 to v3: there is no version v9 to convert')
+})
+
+it('knows the schema of each version, and of no other', () => {
+  const conversion = conversionBy(upgrade)
+  expect(['v1', 'v3', 'v9'].map((version) => conversion.schemaOf(version))).toEqual([former, current, undefined])
+})
+
+it('remembers a state in each version that it was asked for', () => {
+  const { convert } = conversionBy(upgrade)
+  const before = object('v1', { a: 'x' })
+  const versions = ['v2', 'v3', 'v2', 'v3'].map((version) => convert(before, version))
+  expect(versions[2]).toBe(versions[0])
+  expect(versions[3]).toBe(versions[1])
+})
+
+it('shows a function the owners in full, without the status that has a path of its own', () => {
+  const shown: unknown[] = []
+  const seeing: Convert = (content) => {
+    shown.push(content.metadata.managedFields?.[0]?.fieldsV1)
+    return upgrade(content)
+  }
+  const { metadata, ...rest } = object('v1', { a: 'x' }, { old: 1 })
+  const entry = { manager: 'm', operation: 'Update', apiVersion: 'g.dev/v1', time: 'x', fieldsType: 'FieldsV1' }
+  conversionBy(seeing).convert({ ...rest, metadata: { ...metadata, managedFields: [entry as never] } }, 'v3')
+  expect(shown).toEqual([{ 'f:spec': { '.': {}, 'f:a': {} } }])
+})
+
+it.each<[string, ApiObject['status'], unknown, ApiObject['status']]>([
+  ['no status', undefined, { now: 1 }, undefined],
+  ['a status of which nothing is made', { observedGeneration: 2, old: 1 }, undefined, { observedGeneration: 2 }],
+  ['a status of which no object is made', { observedGeneration: 2 }, 5, { observedGeneration: 2 }],
+  [
+    'a status of which more is made',
+    { lastHandledReconcileAt: 'x' },
+    { now: 1, observedGeneration: 9 },
+    { now: 1, observedGeneration: 9, lastHandledReconcileAt: 'x' },
+  ],
+])('an object with %s', (...row) => {
+  const [, was, made, is] = row
+  const own = conversionBy(({ spec }) => ({ spec: { b: spec['a'] }, status: made }), false)
+  const next = own.convert(object('v1', { a: 'x' }, was), 'v3')
+  expect(next.status).toStrictEqual(is)
+  expect('status' in next).toBe(is !== undefined)
+  expect('status' in conversionBy(upgrade).convert(object('v1', { a: 'x' }), 'v3')).toBe(false)
+})
+
+it('says what failed in full if it is short, of which object, and why', () => {
+  const failing = (thrown: Error) =>
+    conversionBy(() => {
+      throw thrown
+    })
+  const thrown = new Error('x'.repeat(500))
+  const { metadata, ...rest } = object('v1', { a: 'x' })
+  const { namespace: _, ...wide } = metadata
+  const convert = () => failing(thrown).convert({ ...rest, metadata: wide }, 'v3')
+  const message = `K.g.dev "x" cannot be converted from v1 to v3: ${thrown.message}`
+  expect(convert).toThrow(expect.objectContaining({ message, cause: thrown }))
+  const misfit = conversionBy(upgrade)
+  let found: unknown
+  try {
+    misfit.convert(object('v1', {}), 'v3')
+  } catch (error) {
+    found = error
+  }
+  expect(found).toMatchObject({ code: 'CONVERSION_FAILED', details: { name: 'x', group: 'g.dev', kind: 'K' } })
+  expect('cause' in (found as object)).toBe(false)
+})
+
+it('an object that nobody has converted is named', () => {
+  const before = object('v1', { a: 'x' })
+  expect(new UnpreparedError(before, 'v3')).toMatchObject({
+    object: before,
+    version: 'v3',
+    message: 'an object has not been converted to v3',
+  })
 })

@@ -45,7 +45,7 @@ it('what tells JSON something else is foreign, whatever it inherits', () => {
 
 const says = (what: string): string => `${what}; JSON has strings, numbers, booleans, null, lists and plain objects`
 const nested = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : { a: nested(depth - 1, inner) })
-const lists = (depth: number): unknown => (depth === 0 ? 5 : [lists(depth - 1)])
+const lists = (depth: number, inner: unknown = 5): unknown => (depth === 0 ? inner : [lists(depth - 1, inner)])
 
 it.each<[unknown, string]>([
   [Number.NaN, 's is NaN'],
@@ -59,6 +59,9 @@ it.each<[unknown, string]>([
   [{ a: new Date(0) }, 's.a is of class Date'],
   [new Map(), 's is of class Map'],
   [{ a: 1, b: 5n, c: Number.NaN }, 's.b is of type bigint'],
+  [{ a: 'x', b: true, c: null, d: undefined, e: [false, ''], f: Number.NaN }, 's.f is NaN'],
+  [nested(199, Number.NaN), `s${'.a'.repeat(199)} is NaN`],
+  [lists(199, Number.NaN), `s${'[0]'.repeat(199)} is NaN`],
   [nested(200, {}), `${'s' + '.a'.repeat(49)}. is nested deeper than 200 levels`],
   [nested(201, 5), `${'s' + '.a'.repeat(49)}. is nested deeper than 200 levels`],
   [lists(201), `${'s' + '[0]'.repeat(33)} is nested deeper than 200 levels`],
