@@ -675,4 +675,28 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: 'void 0',
     why: 'who is left there is due already',
   },
+  {
+    path: 'shared/resources/matching-checks.ts',
+    line: "const unnamed = name === 'apiGroups' ? -1 : values.indexOf('')",
+    replacement: '2',
+    why: 'both are no place',
+  },
+  {
+    path: 'shared/resources/listing.ts',
+    line: 'if (kind.conversion?.prepare !== undefined) await convertAhead(kind, page.items)',
+    replacement: 'true',
+    why: 'where nobody is asked nothing happens, one turn later',
+  },
+  {
+    path: 'shared/resources/hooked-writes.ts',
+    line: 'return { operation, dryRun, user: { name, groups }, ...(old === undefined ? {} : { old }) }',
+    replacement: 'false',
+    why: 'what is undefined says the same as what is left out',
+  },
+  {
+    path: 'shared/resources/hooked-writes.ts',
+    line: 'if (completed !== converted) refuse(kind, next.metadata.name, checkSchema(stored, completed, live?.found))',
+    replacement: 'true',
+    why: 'what the hook has left as it was is valid: only a look is spared',
+  },
 ]

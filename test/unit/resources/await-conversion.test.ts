@@ -36,10 +36,13 @@ describe('a step that needs conversions', () => {
 
   it('that lacks more than there can be is a slip, and others are thrown as they are', async () => {
     const kind = kindOf(async () => {})
+    let made = 0
     const lacking = (): never => {
+      made++
       throw new UnpreparedError(object, 'v1')
     }
     await expect(awaitConversions(kind, lacking)).rejects.toThrow(InvariantError)
+    expect(made).toBe(8)
     const slip = new TypeError('a bug')
     const broken = (): never => {
       throw slip

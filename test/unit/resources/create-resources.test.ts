@@ -385,6 +385,33 @@ describe('an update of what is not there', () => {
     expect([outcome, stored.object.metadata.uid, stored.object['rules']]).toEqual(['updated', 'u', rules])
   })
 
+  it('changes what another has created right behind the look', async () => {
+    let looks = 0
+    const world = open({
+      before: (request) => {
+        if (request === 'get Role n/a' && ++looks === 1) queueMicrotask(() => world.store.put(roleOf()))
+      },
+    })
+    const { stored, outcome } = await world.update(role, bodyWith(), by)
+    expect([outcome, stored.object.metadata.uid]).toEqual(['updated', 'u'])
+  })
+
+  it('is not meant where nobody knows what is there', async () => {
+    let looks = 0
+    const before = (request: string) => {
+      if (request === 'get Role n/a' && ++looks === 1) throw new OperatingError('UNAVAILABLE', 'away')
+    }
+    const { update, store } = open({ before })
+    expect(await endOf(update(role, bodyWith(), by))).toBe('UNAVAILABLE: away')
+    expect(store.writes()).toEqual([])
+  })
+
+  it('is not meant by the version of another state', async () => {
+    const { update, store } = open({ live: roleOf() })
+    expect(await endOf(update(role, bodyWith({ resourceVersion: '1' }), by))).toContain('VERSION_CONFLICT')
+    expect(store.writes()).toEqual([])
+  })
+
   it('is not meant by a refusal of what is there', async () => {
     const { update, store } = open({ live: roleOf() })
     const end = 'INVALID: Role.rbac.authorization.k8s.io "a" is invalid'

@@ -108,6 +108,12 @@ describe('a hooked write', () => {
     expect([inStore.spec, inStore.metadata.generation, asked[0]?.[0].spec]).toEqual([made, generation, made])
   })
 
+  it('whose hook adds nothing keeps its generation, also where the schema has got a default since', async () => {
+    const next = objectOf({ size: 1, color: 'red' })
+    const { inStore } = await admit({}, plain, { next, ...liveOf(objectOf({ size: 1 }), next) })
+    expect(inStore.metadata.generation).toBe(4)
+  })
+
   it('of a new object has the first generation, whatever its hook adds', async () => {
     const next = { ...objectOf({}), metadata: { ...objectOf({}).metadata, generation: 1 } }
     const { inStore } = await admit({ default: () => ({ spec: { size: 3 } }) }, plain, { next })

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { ListPage, ListQuery, ObjectStore } from '../../../shared/ports/object-store.ts'
@@ -65,6 +67,8 @@ describe('a list', () => {
       ],
     ],
     ['by pages that the store ends early', 5, { limit: 3 }, 2, [['0', '1'], ['2', '3'], ['4']]],
+    ['by pages of one, which the store ends early', 3, { limit: 3 }, 1, [['0'], ['1'], ['2']]],
+    ['of none, by pages that the store ends early', 5, { limit: 3, selector: () => false }, 2, [[]]],
     ['of some', 5, { selector: isEven }, Infinity, [['0', '2', '4']]],
     [
       'of some, by pages',
@@ -107,8 +111,42 @@ describe('a list', () => {
     expect(await listObjects({ list } as never, kind, {})).toMatchObject({ items: [], damaged })
   })
 
+  it('has the objects of a page converted together, and names those that cannot be', async () => {
+    const asked: (readonly string[])[] = []
+    const convert = (object: ApiObject, version: string): ApiObject => {
+      if (object.metadata.name === '1') throw new OperatingError('CONVERSION_FAILED', 'no')
+      return { ...object, apiVersion: `example.com/${version}` }
+    }
+    const prepare = async (objects: readonly ApiObject[], version: string): Promise<void> => {
+      asked.push([version, ...objects.map(({ metadata }) => metadata.name)])
+    }
+    const shown = { ...kind, version: 'v2', conversion: { version: 'v1', convert, prepare } } as unknown as ServedKind
+    const { store } = storeOf(3, 2)
+    const { items, damaged } = await listObjects(store, shown, {})
+    expect(items.map(({ object }) => [object.metadata.name, object.apiVersion])).toEqual([
+      ['0', 'example.com/v2'],
+      ['2', 'example.com/v2'],
+    ])
+    expect(damaged).toEqual([{ group: 'example.com', kind: 'Widget', namespace: 'n', name: '1' }])
+    expect(asked).toEqual([
+      ['v2', '0', '1'],
+      ['v2', '2'],
+    ])
+  })
+
   it.each(
-    [['', '{}', '{"namespace":"n","name":"a"}', '{"namespace":"n","name":"a","version":5}', 'null', '[]']]
+    [
+      [
+        '',
+        '{}',
+        '{"namespace":"n","name":"a"}',
+        '{"namespace":"n","name":"a","version":5}',
+        '{"namespace":5,"name":"a","version":"1"}',
+        '{"namespace":"n","name":5,"version":"1"}',
+        'null',
+        '[]',
+      ],
+    ]
       .flat()
       .map((text) => [btoa(text)])
       .concat([['!!'], [btoa('x')]]),

@@ -13,6 +13,7 @@ it.each<[JsonObject, readonly string[]]>([
   ],
   [{ resourceRules: [rule, { ...rule, apiVersions: [] }] }, ['resourceRules[1].apiVersions: Required']],
   [{ rules: [{ ...rule, apiVersions: ['v1', ''] }] }, ['rules[0].apiVersions[1]: Required']],
+  [{ rules: [{ ...rule, resources: ['', 'a'] }] }, ['rules[0].resources[0]: Required']],
   [{ rules: [{ ...rule, operations: ['*'], apiGroups: ['*'], resources: ['*', 'a/status'] }] }, []],
   [
     { rules: [{ ...rule, operations: ['*', 'CREATE'] }] },
