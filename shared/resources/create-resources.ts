@@ -273,7 +273,7 @@ async function update(
     try {
       return await change()
     } catch (error) {
-      if (!hasCode(error, 'NOT_FOUND') || (await verbs.store.get(keyIn(kind, at))) !== undefined) throw error
+      if (!hasCode(error, 'NOT_FOUND')) throw error
       refuseUid(kind, at, body)
       return createNamed(verbs, kind, { body: withoutVersion(body), warnings }, how)
     }
