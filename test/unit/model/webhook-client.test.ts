@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { toBase64 } from '../../../shared/model/base64.ts'
 import type { Json } from '../../../shared/model/json.ts'
 import { checkReviewVersions, reviewVersionOf } from '../../../shared/model/review-versions.ts'
-import { authoritiesOf, checkWebhookClient } from '../../../shared/model/webhook-client.ts'
+import { validate } from '../../../shared/model/schema/validate.ts'
+import { authoritiesOf, checkWebhookClient, webhookClient } from '../../../shared/model/webhook-client.ts'
 
 const pem = '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n'
 const url = 'https://h.dev/x'
@@ -46,6 +47,15 @@ describe('where a webhook is', () => {
     const wanted = errors.map(([field, text]) => ({ field, message: expect.stringContaining(text) as string }))
     expect(checkWebhookClient(client, 'c')).toMatchObject(wanted)
     expect(checkWebhookClient(client, 'c')).toHaveLength(errors.length)
+  })
+
+  it.each([
+    ['', true],
+    ['YQ==', true],
+    ['Y', false],
+    ['!', false],
+  ])('has a bundle of bytes, or none: %j, %s', (caBundle, fits) => {
+    expect(validate(webhookClient, { url, caBundle }).length === 0).toBe(fits)
   })
 
   it('is trusted by the certificates of its bundle', () => {

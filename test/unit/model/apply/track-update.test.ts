@@ -51,6 +51,12 @@ describe('a write', () => {
     expect(entriesOf(after)).toHaveProperty('0.time', start)
   })
 
+  it('that makes a field undefined removes it', () => {
+    const live = applied(undefined, widget({ size: 3, colour: 'red' }))
+    const after = update(live, withSpec(live, { colour: 'red', size: undefined })).object
+    expect(ownership(after)).toEqual({ alice: { 'f:spec': { 'f:colour': {} } } })
+  })
+
   it('of the same object changes nothing', () => {
     const live = applied(undefined, widget({ size: 3, tags: ['a', 'b'] }))
     const same = update(live, structuredClone(live), { at: later })
