@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fieldValue } from '../../../../../shared/adapters/local/https/request-head.ts'
-import { defaultLimits } from '../../../../../shared/adapters/local/https/request-parser.ts'
+import { fieldsUnder, fieldValue, splitTarget } from '../../../../../shared/adapters/local/https/request-head.ts'
+import { createRequestParser, defaultLimits } from '../../../../../shared/adapters/local/https/request-parser.ts'
 import { parsePieces } from './parser-harness.ts'
 import { share } from '../../../../support/strength.ts'
 
@@ -71,6 +71,35 @@ describe('a request', () => {
     expect([expects('1.1'), expects('1.0')]).toEqual([true, false])
   })
 
+  it('of HTTP/1.0 needs no field', () => {
+    expect(parsePieces(['GET / HTTP/1.0\r\n\r\n']).requests[0]?.head).toMatchObject({ fields: [], body: 0 })
+  })
+
+  it('has fields whose values need no space, and may have some around them', () => {
+    const { requests } = parsePieces([get('a:b\r\nc: \t d e \t\r\nf: \r\n')])
+    expect(requests[0]?.head.fields.slice(2)).toEqual(['a', 'b', 'c', 'd e', 'f', ''])
+  })
+
+  it.each([
+    ['/', '/', ''],
+    ['/a?', '/a', ''],
+    ['/a?b=c?d', '/a', 'b=c?d'],
+    ['?', '', ''],
+  ])('for %s is for the path %j, with the query %j', (target, path, queryText) => {
+    expect(splitTarget(target)).toEqual({ path, queryText })
+  })
+
+  it('has the lines whose names begin the same, each apart', () => {
+    const fields = ['x-a', '1', 'host', 'x-a', 'x-ab', '', 'x-a', '2', 'ax-a', '3']
+    expect(fieldsUnder(fields, 'x-a')).toEqual([
+      ['x-a', '1'],
+      ['x-ab', ''],
+      ['x-a', '2'],
+    ])
+    expect(fieldsUnder(['x-a'], 'x-')).toEqual([['x-a', '']])
+    expect(fieldsUnder([], '')).toEqual([])
+  })
+
   it('has the first of two values where only one counts, and all of a list', () => {
     const { requests } = parsePieces([
       get('Authorization: 1\r\nauthorization: 2\r\nX: 1\r\nx: 2\r\nCookie: 1\r\nCookie: 2\r\n'),
@@ -89,6 +118,7 @@ describe('a body in chunks', () => {
   it.each([
     ['one chunk', '3\r\nabc\r\n0\r\n\r\n', 'abc'],
     ['several', '3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\n', 'abc0123456789'],
+    ['a size of two digits', `1a\r\n${'x'.repeat(26)}\r\n0\r\n\r\n`, 'x'.repeat(26)],
     ['none', '0\r\n\r\n', ''],
     ['extensions', '1;a\r\nx\r\n1;a=b;c="d;\\" e"\r\ny\r\n000;z\r\n\r\n', 'xy'],
     ['fields behind it, dropped', '1\r\nx\r\n0\r\nHost: y\r\nA: b\r\n\r\n', 'x'],
@@ -117,6 +147,7 @@ describe('a body in chunks', () => {
     ['a field behind it that is none', '0\r\nx\r\n\r\n'],
     ['a field behind it that goes on', '0\r\na: b\r\n c\r\n\r\n'],
     ['an end with LF', '0\r\n\n'],
+    ['a line that is a bare LF, however much follows', `\n${'x'.repeat(2_000)}`],
   ])('is refused for %s', (_, chunks) => {
     const { requests, refused } = parsePieces([chunked(chunks) + get()])
     expect([requests.length, requests[0]?.body, refused]).toEqual([1, undefined, 400])
@@ -179,8 +210,19 @@ describe('what is refused', () => {
     expect(parsePieces([get('Expect: tea\r\n')]).refused).toBe(417)
   })
 
-  it('is told before the head is whole, where lines end with LF', () => {
-    expect(parsePieces(['GET / HTTP/1.1\nHost: x\n']).refused).toBe(400)
+  it.each([
+    ['lines end with LF', 'GET / HTTP/1.1\nHost: x\n'],
+    ['a line behind the first one ends with LF', 'GET / HTTP/1.1\r\nHost: x\n'],
+    ['a line is a bare LF', 'GET / HTTP/1.1\r\n\n'],
+    ['it begins with a bare LF', '\n'],
+  ])('is told before the head is whole, where %s', (_, text) => {
+    expect(parsePieces([text])).toEqual({ requests: [], refused: 400 })
+  })
+
+  it('is told before the end of a chunk is whole', () => {
+    expect(parsePieces([chunked('1\r\nxy')]).refused).toBe(400)
+    expect(parsePieces([chunked('1\r\nx\ry')]).refused).toBe(400)
+    expect(parsePieces([chunked('1\r\nxy\n')]).refused).toBe(400)
   })
 
   it.each(['\r', '\n', '\rx', '\r\r\n'])('half of an empty line ahead of it: %j', (half) => {
@@ -196,14 +238,24 @@ describe('limits', () => {
   const limits = { headBytesMax: 60, chunkLineBytesMax: 10 }
   const padded = (bytes: number): string => get(`X: ${'x'.repeat(bytes - get('X: \r\n').length)}\r\n`)
   const trailed = (bytes: number): string => chunked(`0\r\nx:${'a'.repeat(bytes - 6)}\r\n\r\n`)
+  const chunkLineOf = (bytes: number): string => chunked(`1;${'a'.repeat(bytes - 4)}\r\nx\r\n`)
   const ownLimits = { headBytesMax: chunked('').length, chunkLineBytesMax: 10 }
   it.each([
     ['a head', limits, padded, 60, 431],
-    ['a chunk line', ownLimits, (bytes: number) => chunked(`1;${'a'.repeat(bytes - 4)}\r\nx\r\n`), 10, 413],
+    ['a chunk line', ownLimits, chunkLineOf, 10, 413],
     ['fields behind a body', ownLimits, trailed, ownLimits.headBytesMax, 431],
+    ['a head, as long as nobody says otherwise', defaultLimits, padded, 16_384, 431],
+    ['a chunk line, the same', defaultLimits, chunkLineOf, 1_024, 413],
   ] as const)('of %s: the last that fits, and the first that does not', (...[, own, textOf, bytesMax, status]) => {
     expect(parsePieces([textOf(bytesMax)], own).refused).toBeUndefined()
     expect(parsePieces([textOf(bytesMax + 1)], own).refused).toBe(status)
+  })
+
+  it('of a head that has not ended: it is refused with its first byte too many', () => {
+    const begun = (bytes: number): string => 'GET / HTTP/1.1\r\nX: '.padEnd(bytes, 'x')
+    expect([60, 61].map((bytes) => parsePieces([begun(bytes)], limits).refused)).toEqual([undefined, 431])
+    // What else is wrong with it is said of what fits, with that byte, and of nothing behind it.
+    expect([60, 61].map((bytes) => parsePieces([`${begun(bytes)}\nxx`], limits).refused)).toEqual([400, 431])
   })
 
   it('of fields: 200', () => {
@@ -216,6 +268,45 @@ describe('limits', () => {
     expect(parsePieces(pieces, defaultLimits).refused).toBe(431)
     expect(parsePieces([chunked(''), ...pieces], defaultLimits).refused).toBe(413)
     expect(parsePieces([chunked('0\r\n'), ...pieces], defaultLimits).refused).toBe(431)
+  })
+})
+
+describe('bytes that were pushed', () => {
+  const drained = (text: string) => {
+    const parser = createRequestParser()
+    const bytes = Buffer.alloc(text.length, text, 'latin1')
+    parser.push(bytes)
+    const events = []
+    for (let event = parser.next(); event && event.type !== 'refused'; event = parser.next()) events.push(event)
+    return { parser, bytes, events }
+  }
+
+  it('are given on as they are, not copied', () => {
+    const { bytes, events } = drained('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc')
+    const [data] = events.filter((event) => event.type === 'data')
+    expect(data?.bytes.toString()).toBe('abc')
+    expect(data?.bytes.buffer).toBe(bytes.buffer)
+  })
+
+  it.each([
+    ['nothing behind a request', get(), 0],
+    ['nothing behind the end of a chunk', chunked('1\r\nx\r\n'), 0],
+    ['half of a line', chunked('1\r\nx\r\n1;a'), 3],
+    ['half of a request', `${get()}GET`, 3],
+    ['nothing of what is refused', 'x\r\n\r\nmore', 0],
+  ])('wait until they are read: %s', (_, text, waiting) => {
+    expect(drained(text).parser.waiting).toBe(waiting)
+  })
+
+  it('are not kept behind a refusal', () => {
+    const { parser } = drained('x\r\n\r\n')
+    parser.push(Buffer.from(get()))
+    expect([parser.waiting, parser.next()]).toEqual([0, { type: 'refused', refusal: { status: 400 } }])
+  })
+
+  it('can be taken away by somebody who reads something else in them', () => {
+    const { parser } = drained(`${get()}frames`)
+    expect([parser.takeRest().toString(), parser.waiting, parser.takeRest().length]).toEqual(['frames', 0, 0])
   })
 })
 
