@@ -61,12 +61,28 @@ describe('applying', () => {
     expect(ownership(left)).toEqual({ alice: { 'f:spec': {} }, carol: { 'f:spec': { 'f:size': {} } } })
   })
 
+  it('removes an item that it alone applied, with what somebody else changed in it', () => {
+    const live = applied(undefined, widget({ ports: [{ name: 'http', port: 80 }, { name: 'ssh' }] }))
+    const changed = update(live, withSpec(live, { ports: [{ name: 'http', port: 81 }, { name: 'ssh' }] })).object
+    const left = applied(changed, widget({ ports: [{ name: 'ssh' }] }))
+    expect(left['spec']).toEqual({ ports: [{ name: 'ssh' }] })
+    expect(Object.keys(ownership(left))).toEqual(['alice'])
+  })
+
   it('keeps the items of others in a list with keys, and its own in the order it wants', () => {
     const live = applied(undefined, widget({ ports: [{ name: 'http' }, { name: 'ssh' }] }))
     const merged = applied(live, widget({ ports: [{ name: 'dns' }, { name: 'ssh' }, { name: 'ftp' }] }), {
       manager: 'carol',
     })
     expect(merged['spec']).toEqual({ ports: ['http', 'dns', 'ssh', 'ftp'].map((name) => ({ name })) })
+  })
+
+  it('has lists of free data whole, and takes a null for a map that says nothing', () => {
+    const live = applied(undefined, widget({ free: { list: [1, 2], map: { a: 1 } } }))
+    expect(ownership(live)['alice']).toHaveProperty(['f:spec', 'f:free', 'f:list'], {})
+    const other = tryApply(live, widget({ free: { list: [3], map: { b: 2 } } }), { manager: 'carol' })
+    expect(other).toHaveProperty('message', 'Apply failed with 1 conflict: conflict with "alice": .spec.free.list')
+    expect(applied(live, widget({ free: { map: null } }), { manager: 'carol' })['spec']).toEqual(live['spec'])
   })
 
   it('leaves its arguments as they were', () => {
@@ -104,6 +120,15 @@ describe('duplicates in a live list', () => {
   const port = (number: number) => ({ name: 'http', port: number })
   const doubled = update(undefined, widget({ size: 1, ports: [port(80), port(81)], tags: ['a', 'a'] })).object
   const element = 'k:{"name":"http","protocol":"TCP"}'
+
+  it('are items that lack what tells them apart, or that no set has any more', () => {
+    const odd = update(undefined, widget({ ports: [{ port: 80 }, 5], tags: [{ a: 1 }, { b: 2 }] })).object
+    expect(ownership(odd)['bob']).toHaveProperty('f:spec', {
+      '.': {},
+      'f:ports': { '.': {}, 'v:{"port":80}': { '.': {}, 'f:port': {} }, 'v:5': {} },
+      'f:tags': { '.': {}, 'v:{"a":1}': expect.anything() as unknown, 'v:{"b":2}': expect.anything() as unknown },
+    })
+  })
 
   it('are owned as one piece', () => {
     expect(ownership(doubled)['bob']).toMatchObject({
@@ -232,6 +257,11 @@ describe('a configuration that does not fit the schema', () => {
       misfit: '.spec.ports: duplicate entries for key [name="http",protocol="TCP"]',
     },
     {
+      because: 'a value of a map has its type',
+      config: widget({ options: { a: 'x', b: 5 } }),
+      misfit: '.spec.options.b: expected string, got number',
+    },
+    {
       because: 'null has no keys',
       config: widget({ ports: [{ name: 'http' }, null] }),
       misfit: '.spec.ports: element 1: associative list with keys may not have a null element',
@@ -308,6 +338,8 @@ describe('a configuration that does not fit the schema', () => {
   it('is not one for a field that is undefined, which is absent', () => {
     const config = widget({ size: undefined, hue: undefined }, { colour: undefined })
     const live = applied(undefined, widget({ colour: 'red' }))
+    const sized = applied(undefined, widget({ size: 3 }))
+    expect(applied(sized, config, { manager: 'carol' })['spec']).toEqual({ size: 3 })
     expect(tryApply(undefined, config)).toMatchObject({ outcome: 'applied' })
     expect(ownership(applied(live, config, { manager: 'carol' }))['carol']).toEqual({ 'f:spec': {} })
     expect(update(live, withSpec(live, { colour: 'red', size: undefined }))).toMatchObject({ changed: false })

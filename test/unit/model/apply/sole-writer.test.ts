@@ -103,6 +103,11 @@ describe('the sole writer of an object', () => {
     { what: 'an object that is not tracked', managedFields: undefined, is: false },
     { what: 'an object without owners', managedFields: [], is: false },
     { what: 'an object with one entry in full', managedFields: [full], is: false },
+    {
+      what: 'an object with an entry whose fields come first',
+      managedFields: [{ fieldsV1: {}, ...soleEntryOf('bob', 'example.com/v1', Date.parse(start)) }],
+      is: false,
+    },
     { what: 'an object with several entries in full', managedFields: [full, full], is: false },
     { what: 'an object with an entry without fields', managedFields: [entry], is: true },
   ])('is known of $what: $is', ({ managedFields, is }) => {
