@@ -320,6 +320,327 @@ const rows: readonly Row[] = [
       `${f}.x-kubernetes-validations[0].rule: Required value`,
     ],
   },
+  {
+    because: 'counts are whole and not below nothing',
+    field: { ...text, minLength: 0, maxLength: -1, minItems: 1.5, maxProperties: -1 },
+    errors: [
+      `${f}.maxLength: Invalid value: -1: ${f}.maxLength in body should be greater than or equal to 0`,
+      `${f}.minItems: Invalid value: "number": ${f}.minItems in body must be of type integer`,
+      `${f}.maxProperties: Invalid value: -1: ${f}.maxProperties in body should be greater than or equal to 0`,
+    ],
+  },
+  {
+    because: 'nothing is a multiple of nothing',
+    field: { type: 'number', multipleOf: 0 },
+    errors: [`${f}.multipleOf: Invalid value: 0: ${f}.multipleOf in body should be greater than 0`],
+  },
+  { because: 'a number may be a multiple of a fraction', field: { type: 'number', multipleOf: 0.5 } },
+  { because: 'an example and a default may be null', field: { ...text, example: null, default: null } },
+  { because: 'an enum may have nulls', field: { ...text, enum: ['a', null] } },
+  { because: 'a field may be null', field: { ...text, nullable: true } },
+  {
+    because: 'branches are lists of schemas',
+    field: { ...text, allOf: [{ minLength: -1 }, 'x'], not: { maxLength: 'y' } },
+    errors: [
+      `${f}.allOf[1]: Invalid value: "string"`,
+      `${f}.not.maxLength: Invalid value: "string"`,
+      `${f}.allOf[0].minLength: Invalid value: -1`,
+    ],
+  },
+  {
+    because: 'what is wrong is found in each schema below',
+    field: {
+      type: 'array',
+      items: { type: 'object', additionalProperties: { type: 'x' }, properties: { a: { type: 'y' } } },
+    },
+    errors: [
+      `${f}.items.properties[a].type: Unsupported value: "y"`,
+      `${f}.items.additionalProperties.type: Unsupported value: "x"`,
+    ],
+  },
+  {
+    because: 'entries say their type',
+    field: { type: 'object', additionalProperties: {} },
+    errors: [`${f}.additionalProperties.type: Required value: must not be empty for specified object fields`],
+  },
+  { because: 'entries may be anything', field: { type: 'object', additionalProperties: true } },
+  {
+    because: 'entries may be anything beside fields',
+    field: { type: 'object', properties: { a: text }, additionalProperties: true },
+  },
+  {
+    because: 'fields may be all there are',
+    field: { type: 'object', properties: { a: text }, additionalProperties: false },
+    errors: [`${f}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`],
+  },
+  { because: 'the root may preserve', schema: { ...preserving } },
+  { because: 'the root may be an object that preserves', schema: { type: 'object', ...preserving } },
+  {
+    because: 'the root is no list',
+    schema: { type: 'array', items: text },
+    errors: ['type: Invalid value: "array": must be object at the root'],
+  },
+  {
+    because: 'the root is no int-or-string and no resource of its own',
+    schema: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { a: text } },
+  },
+  {
+    because: 'an embedded resource is an object',
+    field: { type: 'string', 'x-kubernetes-embedded-resource': true, ...preserving },
+    errors: [`${f}.type: Invalid value: "string": must be object if x-kubernetes-embedded-resource is true`],
+  },
+  {
+    because: 'an embedded resource has no entries',
+    field: { type: 'object', 'x-kubernetes-embedded-resource': true, ...preserving, additionalProperties: true },
+    errors: [`${f}.additionalProperties: Forbidden: must not be used if x-kubernetes-embedded-resource is set`],
+  },
+  {
+    because: 'an int-or-string is no resource',
+    field: {
+      type: 'object',
+      'x-kubernetes-int-or-string': true,
+      'x-kubernetes-embedded-resource': true,
+      properties: { a: text },
+    },
+    errors: [
+      `${f}.x-kubernetes-embedded-resource: Invalid value: true: must be false if x-kubernetes-int-or-string is true`,
+    ],
+  },
+  {
+    because: 'metadata holds no resource',
+    schema: {
+      type: 'object',
+      properties: {
+        metadata: {
+          type: 'object',
+          properties: { name: { type: 'object', 'x-kubernetes-embedded-resource': true, ...preserving } },
+        },
+      },
+    },
+    errors: [
+      'properties[metadata].properties[name].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta',
+    ],
+  },
+  {
+    because: 'what a resource in a field has by convention is of its type',
+    field: {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties: {
+        kind: { type: 'integer' },
+        apiVersion: { 'x-kubernetes-int-or-string': true },
+        metadata: { type: 'string' },
+      },
+    },
+    errors: [
+      `${f}.properties[kind].type: Invalid value: "integer": must be string`,
+      `${f}.properties[apiVersion].type: Invalid value: "": must be string`,
+      `${f}.properties[metadata].type: Invalid value: "string": must be object`,
+    ],
+  },
+  {
+    because: 'kind is a name like any other in what is no resource',
+    field: { type: 'object', properties: { kind: { type: 'integer' }, metadata: { type: 'string', default: 'x' } } },
+  },
+  {
+    because: 'metadata of a resource in a field may be described, and has no effect of its defaults',
+    field: {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties: { metadata: { type: 'object', properties: { labels: { type: 'object', default: 5 } } } },
+    },
+  },
+  {
+    because: 'names of metadata have no defaults',
+    schema: {
+      type: 'object',
+      properties: { metadata: { type: 'object', properties: { name: { ...text, default: 'x' } } } },
+    },
+    errors: ['properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata'],
+  },
+  {
+    because: 'metadata says nothing but names',
+    schema: { type: 'object', properties: { metadata: { type: 'object', nullable: false, description: 'x' } } },
+    errors: ['properties[metadata]: Forbidden: must not specify anything other than name and generateName'],
+  },
+  {
+    because: 'metadata may say what it is not',
+    schema: { type: 'object', properties: { metadata: { type: 'object', nullable: false } } },
+  },
+  {
+    because: 'metadata has no entries',
+    schema: { type: 'object', properties: { metadata: { type: 'object', additionalProperties: false } } },
+    errors: ['properties[metadata]: Forbidden: must not specify anything other than name and generateName'],
+  },
+  {
+    because: 'items of sets and maps are not null',
+    schema: {
+      type: 'object',
+      properties: {
+        set: { type: 'array', items: { ...text, nullable: true }, 'x-kubernetes-list-type': 'set' },
+        atomic: { type: 'array', items: { ...text, nullable: true }, 'x-kubernetes-list-type': 'atomic' },
+        map: {
+          type: 'array',
+          items: { type: 'object', nullable: true, required: ['a'], properties: { a: text } },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['a'],
+        },
+      },
+    },
+    errors: [
+      'properties[set].items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set',
+      'properties[map].items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is map',
+    ],
+  },
+  {
+    because: 'items of sets are of one piece',
+    schema: {
+      type: 'object',
+      properties: {
+        lists: { type: 'array', items: { type: 'array', items: text }, 'x-kubernetes-list-type': 'set' },
+        sets: {
+          type: 'array',
+          items: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
+          'x-kubernetes-list-type': 'set',
+        },
+        maps: {
+          type: 'array',
+          items: { type: 'object', 'x-kubernetes-map-type': 'atomic' },
+          'x-kubernetes-list-type': 'set',
+        },
+        granular: {
+          type: 'array',
+          items: { type: 'object', 'x-kubernetes-map-type': 'granular' },
+          'x-kubernetes-list-type': 'set',
+        },
+      },
+    },
+    errors: [
+      'properties[sets].items.x-kubernetes-list-type: Invalid value: "set": must be atomic as item of a list',
+      'properties[granular].items.x-kubernetes-map-type: Invalid value: "granular": must be atomic as item of a list',
+    ],
+  },
+  {
+    because: 'a list map holds objects with each key once',
+    schema: {
+      type: 'object',
+      properties: {
+        texts: { type: 'array', items: text, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['a'] },
+        twice: {
+          type: 'array',
+          items: { type: 'object', required: ['a'], properties: { a: text } },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['a', 'a'],
+        },
+        optional: {
+          type: 'array',
+          items: { type: 'object', properties: { a: { ...text, default: null } } },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['a'],
+        },
+        deep: {
+          type: 'array',
+          items: { type: 'object', required: ['a'], properties: { a: { type: 'object' } } },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['a'],
+        },
+      },
+    },
+    errors: [
+      'properties[texts].items.type: Invalid value: "string": must be object if parent array',
+      'properties[twice].x-kubernetes-list-map-keys: Invalid value: ["a","a"]: must not contain duplicate entries',
+      'properties[optional].items.properties[a].default: Required value',
+      'properties[deep].items.properties[a].type: Invalid value: "object": must be a scalar type',
+    ],
+  },
+  {
+    because: 'keys are for lists of type map',
+    field: { type: 'array', items: text, 'x-kubernetes-list-type': 'set', 'x-kubernetes-list-map-keys': ['a'] },
+    errors: [
+      `${f}.x-kubernetes-list-type: Invalid value: "set": must be map if x-kubernetes-list-map-keys is non-empty`,
+    ],
+  },
+  { because: 'no keys are none', field: { type: 'array', items: text, 'x-kubernetes-list-map-keys': [] } },
+  {
+    because: 'a list type without a type is none',
+    field: { ...preserving, 'x-kubernetes-list-type': 'atomic', 'x-kubernetes-map-type': 'atomic' },
+    errors: [
+      `${f}.type: Required value: must be object if x-kubernetes-map-type is specified`,
+      `${f}.type: Required value: must be array if x-kubernetes-list-type is specified`,
+    ],
+  },
+  {
+    because: 'a list type of no items is told once',
+    field: { type: 'array', 'x-kubernetes-list-type': 'set' },
+    errors: [`${f}.items: Required value: must be specified`],
+  },
+  { because: 'items need not be unique', field: { type: 'array', items: text, uniqueItems: false } },
+  {
+    because: 'messages are one line',
+    field: {
+      ...text,
+      'x-kubernetes-validations': [
+        { rule: 'true', message: 'a\nb' },
+        { rule: ' true\n', message: '\n a ' },
+      ],
+    },
+    errors: [`${f}.x-kubernetes-validations[0].message: Invalid value: "a\\nb": must not contain line breaks`],
+  },
+  {
+    because: 'a rule over several lines may have a message',
+    field: { ...text, 'x-kubernetes-validations': [{ rule: 'true\n&& true', message: 'a' }] },
+  },
+  {
+    because: 'a default of entries fits',
+    field: { type: 'object', additionalProperties: { type: 'integer', default: 'x' } },
+    errors: [`${f}.additionalProperties.default: Invalid value: "string"`],
+  },
+  {
+    because: 'rules and defaults are told together',
+    field: { type: 'integer', default: 'x', 'x-kubernetes-validations': [{ rule: '+' }] },
+    errors: [`${f}.default: Invalid value: "string"`, `${f}.x-kubernetes-validations[0].rule: Invalid value`],
+  },
+  {
+    because: 'branches speak of items that are described',
+    schema: {
+      type: 'object',
+      properties: { l: { type: 'array', items: text }, o: text },
+      allOf: [{ properties: { l: { items: { minLength: 1 } }, o: { items: { minLength: 1 } } } }],
+    },
+    errors: ['properties[o].items: Required value: because it is defined in allOf[0].properties[o].items'],
+  },
+  {
+    because: 'branches below the root may speak of anything',
+    field: { type: 'object', anyOf: [{ properties: { b: { items: { minLength: 1 } } } }] },
+  },
+  {
+    because: 'what every object inherits is not described',
+    schema: { type: 'object', properties: { a: text }, not: { properties: { constructor: { minLength: 1 } } } },
+    errors: ['properties[constructor]: Required value: because it is defined in not.properties[constructor]'],
+  },
+  {
+    because: 'an empty structure in a branch is none',
+    field: { ...text, anyOf: [{ type: '', title: '', nullable: false, 'x-kubernetes-list-map-keys': [] }] },
+    errors: [`${f}.anyOf[0].type: Unsupported value: ""`],
+  },
+  {
+    because: 'a branch may be without structure',
+    field: { ...text, anyOf: [{ title: '', nullable: false, 'x-kubernetes-list-map-keys': [], minLength: 1 }] },
+  },
+  {
+    because: 'types are spelled out in one place of one branch only',
+    field: {
+      'x-kubernetes-int-or-string': true,
+      allOf: [{ pattern: 'a' }, { anyOf: [{ type: 'integer' }, { type: 'string' }] }],
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    },
+    errors: [
+      `${f}.allOf[1].anyOf[0].type: Forbidden`,
+      `${f}.allOf[1].anyOf[1].type: Forbidden`,
+      `${f}.oneOf[0].type: Forbidden`,
+      `${f}.oneOf[1].type: Forbidden`,
+    ],
+  },
 ]
 
 describe('checkStructural', () => {
