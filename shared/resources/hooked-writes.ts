@@ -1,6 +1,7 @@
 import type { AdmissionHooks, AdmissionRequest } from '../model/admission-hooks.ts'
 import { isEnginesAnnotation } from '../model/control-annotations.ts'
 import { equal } from '../model/json.ts'
+import { checkMetadata } from '../model/metadata.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -93,6 +94,10 @@ async function completeConverted(
   const converted = toStoredVersion(kind, completeState(kind, live?.before, withDefaults(kind, next), around), live)
   const stored = { ...kind, version: kind.storageVersion, schema: kind.conversion?.schema ?? kind.schema }
   const completed = await completeByHook(stored, converted, { live, hooks })
-  if (completed !== converted) refuse(kind, next.metadata.name, checkSchema(stored, completed, live?.found))
+  if (completed !== converted)
+    refuse(kind, next.metadata.name, [
+      ...checkMetadata(completed.metadata),
+      ...checkSchema(stored, completed, live?.found),
+    ])
   return completed
 }

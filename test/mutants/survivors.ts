@@ -695,7 +695,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/resources/hooked-writes.ts',
-    line: 'if (completed !== converted) refuse(kind, next.metadata.name, checkSchema(stored, completed, live?.found))',
+    line: 'if (completed !== converted)',
     replacement: 'true',
     why: 'what the hook has left as it was is valid: only a look is spared',
   },

@@ -161,6 +161,21 @@ describe('a hooked write in another version', () => {
     })
   })
 
+  it('is refused if its hook adds a label that nobody may have, as in the version of the store', async () => {
+    const hooks = { default: () => ({ labels: { 'a b': 'c' } }) }
+    const own = objectOf({ size: 1 }, { version: 'v2' })
+    await expect(admit(hooks, newer, { next: { ...own, apiVersion: 'g.dev/v2' } })).rejects.toThrow('metadata.labels')
+    await expect(admit(hooks, older, { next: objectOf({ amount: 1 }) })).rejects.toThrow('metadata.labels')
+  })
+
+  it('that is that of the store may lack what its hook adds', async () => {
+    const { spec, ...properties } = sized('size').properties
+    const schema = { type: 'object' as const, properties: { ...properties, spec: { ...spec, required: ['size'] } } }
+    const hooks = { default: () => ({ spec: { size: 3 } }) }
+    const { inStore } = await admit(hooks, { ...newer, schema }, { next: objectOf({}, { version: 'v2' }) })
+    expect(inStore.spec).toEqual({ size: 3, color: 'red' })
+  })
+
   it('that is that of the store is one like any other', async () => {
     const next = objectOf({ size: 1 }, { version: 'v2' })
     expect((await admit({}, newer, { next })).inStore).toMatchObject({ apiVersion: 'g.dev/v2', spec: { size: 1 } })
