@@ -3,6 +3,7 @@ import { objectText } from '../../../shared/model/object-text.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
 import type { ParamRef } from '../../../shared/model/policy/policy.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { ObjectStore } from '../../../shared/ports/object-store.ts'
 import { namespaceKind, secretKind } from '../../../shared/resources/built-in-kinds.ts'
@@ -56,7 +57,7 @@ describe('what a binding names', () => {
 
   async function find(paramRef: ParamRef | undefined, more: Partial<Parameters<typeof collectParams>[0]> = {}) {
     const store = createMapStore()
-    const all = [secret('a'), secret('b', 'n', { use: 'x' }), secret('a', 'm'), space('n'), space('m')]
+    const all = [secret('a'), secret('bb', 'n', { use: 'x' }), secret('a', 'm'), space('n'), space('m')]
     for (const object of all) store.put(object)
     const spent: number[] = []
     const catalog: Parameters<typeof collectParams>[1]['catalog'] = {
@@ -80,11 +81,11 @@ describe('what a binding names', () => {
     ['one that is not there', { name: 'x' }, {}, []],
     ['one that has to be there, and is', { name: 'a', parameterNotFoundAction: 'Deny' }, {}, ['n/a']],
     ['one that has to be there, and is not', { name: 'x', parameterNotFoundAction: 'Deny' }, {}, missed],
-    ['all of a namespace', { selector: {} }, {}, ['n/a', 'n/b']],
-    ['all, without saying so', {}, {}, ['n/a', 'n/b']],
-    ['those with a label', { selector: { matchLabels: { use: 'x' } } }, {}, ['n/b']],
+    ['all of a namespace', { selector: {} }, {}, ['n/a', 'n/bb']],
+    ['all, without saying so', {}, {}, ['n/a', 'n/bb']],
+    ['those with a label', { selector: { matchLabels: { use: 'x' } } }, {}, ['n/bb']],
     ['one of the cluster', { name: 'm' }, ofCluster, ['/m']],
-    ['all of the cluster', { selector: {} }, { ...ofCluster, namespace: '' }, ['/n', '/m']],
+    ['all of the cluster', { selector: {} }, ofCluster, ['/n', '/m']],
     [
       'one of the cluster in a namespace',
       { name: 'm', namespace: 'n' },
@@ -127,8 +128,34 @@ describe('what a binding names', () => {
 
   it('costs half a step for each character that is looked through', async () => {
     const { spent } = await find({ selector: {} })
-    const length = objectText(secret('a')).length + objectText(secret('b', 'n', { use: 'x' })).length
+    const length = objectText(secret('a')).length + objectText(secret('bb', 'n', { use: 'x' })).length
     expect(spent).toEqual([Math.ceil(length / 2)])
     expect((await find({ name: 'a' })).spent).toEqual([])
+  })
+
+  it('is looked for in pages of twenty-five, which are each converted together', async () => {
+    const limits: unknown[] = []
+    const asked: (readonly string[])[] = []
+    const convert = (object: ApiObject, version: string): ApiObject => {
+      if (asked.length === 0) throw new Error('it was not prepared')
+      return { ...object, apiVersion: version }
+    }
+    const prepare = async (objects: readonly ApiObject[], version: string): Promise<void> => {
+      asked.push([version, ...objects.map(({ metadata: { name } }) => name)])
+    }
+    const kind = { ...secretKind, conversion: { version: 'v9', convert, prepare } } as unknown as ServedKind
+    const items = [secret('a'), secret('bb')].map((object) => ({ object, engine: {} }))
+    const list: ObjectStore['list'] = async ({ limit }) => {
+      limits.push(limit)
+      return { items, resourceVersion: '1', more: false }
+    }
+    const sources = {
+      store: { list } as ObjectStore,
+      catalog: { byKind: async () => kind, inVersion: async () => kind },
+    }
+    const paramKind = { apiVersion: 'v1', kind: 'Secret' }
+    const found = await collectParams({ paramKind, paramRef: { selector: {} }, namespace: 'n' }, sources)
+    expect(found).toMatchObject({ found: [{ apiVersion: 'v1' }, { apiVersion: 'v1' }] })
+    expect([limits, asked]).toEqual([[25], [['v1', 'a', 'bb']]])
   })
 })
