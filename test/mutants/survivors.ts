@@ -849,4 +849,16 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '<',
     why: 'one value is joined with nothing',
   },
+  {
+    path: 'shared/resources/config-keys.ts',
+    line: 'if (!isObject(map) || map === before) return []',
+    replacement: 'false',
+    why: 'what is no map has no odd names, and of the same map all are old: only a look is spared',
+  },
+  {
+    path: 'shared/resources/config-keys.ts',
+    line: 'if (!isObject(map) || map === before) return []',
+    replacement: '&&',
+    why: 'what is no map has no odd names, and of the same map all are old: only a look is spared',
+  },
 ]

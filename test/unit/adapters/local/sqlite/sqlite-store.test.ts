@@ -1,0 +1,368 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createQuarantine, type Quarantine } from '../../../../../shared/adapters/local/sqlite/quarantine.ts'
+import { createSqliteChangeFeed } from '../../../../../shared/adapters/local/sqlite/sqlite-change-feed.ts'
+import {
+  createSqliteChangeLog,
+  type SqliteChangeLog,
+} from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
+import { openSqliteDatabase, type SqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
+import type { RetentionOptions } from '../../../../../shared/adapters/local/sqlite/sqlite-log-retention.ts'
+import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'
+import { keyOf } from '../../../../../shared/model/object-key.ts'
+import type { ObjectMeta } from '../../../../../shared/model/object.ts'
+import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
+import type { ChangeBatch, FollowOptions } from '../../../../../shared/ports/change-feed.ts'
+import type { ListQuery, ObjectStore } from '../../../../../shared/ports/object-store.ts'
+import { storedWidget, widgetKind, withMetadata, withSpec } from '../../../../support/stored-object.ts'
+import { createVirtualClock } from '../../../../support/virtual-clock.ts'
+
+interface Opened {
+  readonly database: SqliteDatabase
+  readonly changeLog: SqliteChangeLog
+  readonly store: ObjectStore
+  readonly quarantine: Quarantine
+  readonly clock: ReturnType<typeof createVirtualClock>
+}
+
+let opened: Opened
+function open(retention: RetentionOptions = {}): Opened {
+  const database = openSqliteDatabase(':memory:')
+  const clock = createVirtualClock(1_000_000)
+  const changeLog = createSqliteChangeLog({ database, clock, ...retention })
+  const quarantine = createQuarantine()
+  return { database, changeLog, clock, quarantine, store: createSqliteStore({ database, changeLog, quarantine }) }
+}
+beforeEach(() => {
+  opened = open()
+})
+afterEach(() => opened.database.close())
+
+const create = (name: string, metadata?: Partial<ObjectMeta>) => opened.store.create(storedWidget(name, metadata))
+const change = (stored: StoredObject, size: number) => opened.store.replace(withSpec(stored, { size }), ['spec'])
+const listed = async (query: Partial<ListQuery> = {}) => {
+  const { items, more, damaged, resourceVersion } = await opened.store.list({ ...widgetKind, ...query })
+  const names = items.map(
+    ({ object: { metadata, spec } }) => `${metadata.name}${spec?.['size'] === 1 ? '' : String(spec?.['size'])}`,
+  )
+  return { names: names.join(' '), more, resourceVersion, ...(damaged && { damaged: damaged.map(({ name }) => name) }) }
+}
+const namesIn = async (query?: Partial<ListQuery>) => (await listed(query)).names
+const run = (sql: string): void => opened.database.readNow(() => void opened.database.prepare(sql).run())
+
+describe('a list', () => {
+  it('of a kind without objects is empty, and begins at the first version', async () => {
+    expect(await listed()).toEqual({ names: '', more: false, resourceVersion: '1' })
+    await create('a')
+    expect(await listed({ kind: 'Other' })).toEqual({ names: '', more: false, resourceVersion: '2' })
+  })
+
+  it.each<[Partial<ListQuery>, string, boolean]>([
+    [{}, 'b c a b', false],
+    [{ namespace: 'default' }, 'a b', false],
+    [{ namespace: 'another' }, 'b c', false],
+    [{ namespace: 'x' }, '', false],
+    [{ limit: 4 }, 'b c a b', false],
+    [{ limit: 3 }, 'b c a', true],
+    [{ limit: 1, namespace: 'default' }, 'a', true],
+    [{ after: { namespace: 'another', name: 'b' } }, 'c a b', false],
+    [{ after: { namespace: 'another', name: 'c' }, limit: 1 }, 'a', true],
+    [{ after: { namespace: 'default', name: 'a' }, namespace: 'default' }, 'b', false],
+    [{ after: { namespace: 'another', name: 'c' }, namespace: 'default' }, 'a b', false],
+    [{ after: { namespace: 'default', name: 'a' }, namespace: 'another' }, '', false],
+  ])('of %j has %s (more: %s)', async (query, names, more) => {
+    for (const name of ['b', 'a']) await create(name)
+    for (const name of ['c', 'b']) await create(name, { namespace: 'another' })
+    expect(await listed(query)).toMatchObject({ names, more })
+  })
+
+  it('shows objects as they were at the version of its first page', async () => {
+    const a = await create('a')
+    const b = await create('b')
+    const { resourceVersion: asOf } = await listed()
+    const changed = await change(await change(a, 2), 3)
+    await create('c')
+    await opened.store.remove(b)
+    expect(await namesIn({ asOf })).toBe('a')
+    expect(await namesIn()).toBe('a3 c')
+    expect(await namesIn({ asOf: changed.object.metadata.resourceVersion })).toBe('a3')
+  })
+
+  it('shows an object as it is where its state of then is forgotten', async () => {
+    const { resourceVersion: asOf } = await listed()
+    const a = await create('a')
+    const then = (await listed()).resourceVersion
+    const second = await change(a, 2)
+    await change(second, 3)
+    expect(await namesIn({ asOf: then })).toBe('a')
+    run(`DELETE FROM changes WHERE rv = ${second.object.metadata.resourceVersion}`)
+    expect(await namesIn({ asOf: then })).toBe('a3')
+    expect(await namesIn({ asOf })).toBe('a3')
+  })
+
+  it('shows an object as it is where its state of then is damaged', async () => {
+    const a = await create('a')
+    const then = (await listed()).resourceVersion
+    await change(a, 2)
+    run(`UPDATE changes SET doc = '{' WHERE rv = ${a.object.metadata.resourceVersion}`)
+    expect(await listed({ asOf: then })).toEqual({ names: 'a2', more: false, resourceVersion: '3' })
+  })
+
+  it('names what is damaged, and notes it', async () => {
+    const a = await create('a')
+    await create('b')
+    run(`UPDATE changes SET doc = '{' WHERE rv = ${a.object.metadata.resourceVersion}`)
+    expect(await listed()).toMatchObject({ names: 'b', damaged: ['a'] })
+    expect(opened.quarantine.keys()).toEqual([keyOf(a.object)])
+    run(`UPDATE objects SET uid = 'other' WHERE name = 'b'`)
+    expect(await listed()).toMatchObject({ names: '', damaged: ['a', 'b'] })
+  })
+
+  it('ends a page early whose objects are large, if it is asked for pages', async () => {
+    const large = (name: string) =>
+      opened.store.create(withSpec(storedWidget(name), { size: 1, text: 'x'.repeat(350_000) }))
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await large(name)
+    expect(await listed({ limit: 100 })).toMatchObject({ names: 'a b c d e f', more: true })
+    expect(await listed()).toMatchObject({ names: 'a b c d e f g', more: false })
+    expect(await listed({ limit: 1 })).toMatchObject({ names: 'a', more: true })
+  })
+})
+
+describe('an object', () => {
+  const get = (name = 'a') => opened.store.get({ ...widgetKind, namespace: 'default', name })
+
+  it('is read as it was written last, from memory or from the file', async () => {
+    const written = await change(await create('a'), 2)
+    expect(await get()).toEqual(written)
+    const store = createSqliteStore(opened)
+    expect(await store.get(keyOf(written.object))).toEqual(written)
+    expect(await get('b')).toBeUndefined()
+    expect(await store.get({ ...keyOf(written.object), kind: 'Other' })).toBeUndefined()
+  })
+
+  it.each<[string, string]>([
+    ['its text', `UPDATE changes SET doc = '{'`],
+    ['its sum', 'UPDATE changes SET sum = sum + 1'],
+    ['its uid', `UPDATE objects SET uid = 'other'`],
+    ['its state', 'DELETE FROM changes'],
+  ])('is damaged by what happens to %s', async (_what, sql) => {
+    await create('a')
+    run(sql)
+    const store = createSqliteStore(opened)
+    const failure = await Promise.resolve()
+      .then(() => store.get({ ...widgetKind, namespace: 'default', name: 'a' }))
+      .catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'DAMAGED', remains: { resourceVersion: '2' } })
+    expect(opened.quarantine.keys()).toHaveLength(1)
+  })
+
+  it.each<[string, (a: StoredObject) => Promise<unknown>, string]>([
+    ['created twice', () => create('a', { uid: 'u' }), 'ALREADY_EXISTS'],
+    ['changed from an old version', async (a) => change(await change(a, 2).then(() => a), 3), 'VERSION_CONFLICT'],
+    ['changed as another', (a) => change(withMetadata(a, { uid: 'u' }), 3), 'VERSION_CONFLICT'],
+    ['changed when it is gone', async (a) => change(await opened.store.remove(a).then(() => a), 3), 'NOT_FOUND'],
+    [
+      'removed when it is gone',
+      async (a) => opened.store.remove(await opened.store.remove(a).then(() => a)),
+      'NOT_FOUND',
+    ],
+    [
+      'removed from an old version',
+      async (a) => opened.store.remove(await change(a, 2).then(() => a)),
+      'VERSION_CONFLICT',
+    ],
+    ['changed under a name that is not there', (a) => change(withMetadata(a, { name: 'b' }), 3), 'NOT_FOUND'],
+  ])('is not %s', async (_what, write, code) => {
+    await expect(create('a').then(write)).rejects.toMatchObject({ code })
+  })
+
+  it('of a kind that nobody knows is not there to change', async () => {
+    const odd = storedWidget('a')
+    await expect(opened.store.remove({ ...odd, object: { ...odd.object, kind: 'Odd' } })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    })
+  })
+
+  it('is found by its owners, as they are now', async () => {
+    const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'X', name: uid, uid })
+    const owners = () =>
+      opened.database.readNow(() =>
+        opened.database
+          .prepare('SELECT owner_uid AS uid FROM owners ORDER BY 1')
+          .all()
+          .map(({ uid }) => uid),
+      )
+    const a = await create('a', { ownerReferences: [owner('x'), owner('y')] })
+    expect(owners()).toEqual(['x', 'y'])
+    const b = await opened.store.replace(withMetadata(a, { ownerReferences: [owner('y'), owner('z')] }), ['meta'])
+    expect(owners()).toEqual(['y', 'z'])
+    const c = await change(b, 5)
+    expect(owners()).toEqual(['y', 'z'])
+    await opened.store.remove(c)
+    expect(owners()).toEqual([])
+  })
+
+  it('writes of one turn go on from each other', async () => {
+    const a = await create('a')
+    const [b, c] = await Promise.allSettled([change(a, 2), change(a, 3)])
+    expect([b.status, c.status]).toEqual(['fulfilled', 'rejected'])
+    expect((await get())?.object.spec).toEqual({ size: 2 })
+  })
+})
+
+describe('the log of changes', () => {
+  const read = (after = 0, more: object = {}) => {
+    const { changes, upTo } = opened.changeLog.read({ after, upTo: opened.changeLog.latest(), ...more })
+    return `${changes.map(({ type, touched, stored }) => `${type} ${touched.join()} ${stored.object.metadata.name}`).join('; ')} | ${upTo}`
+  }
+
+  it('has each change, in order, with what it touched', async () => {
+    const a = await create('a')
+    await opened.store.remove(await opened.store.replace(withSpec(a, { size: 2 }), ['spec', 'labels']))
+    expect(read()).toBe('added spec a; modified spec,labels a; removed delete a | 4')
+    expect(read(2)).toBe('modified spec,labels a; removed delete a | 4')
+    expect(read(4)).toBe(' | 4')
+    expect(read(0, { kindId: 99 })).toBe(' | 4')
+    expect(read(0, { upTo: 2 })).toBe('added spec a | 2')
+  })
+
+  it('ends a stretch behind a damaged change, and tells of none before it', async () => {
+    for (const name of ['a', 'b', 'c']) await create(name)
+    run(`UPDATE changes SET doc = '{' WHERE rv = 3`)
+    expect(read()).toBe('added spec a | 2')
+    expect(() => read(2)).toThrow(expect.objectContaining({ code: 'EXPIRED' }))
+    expect(read(3)).toBe('added spec c | 4')
+  })
+
+  it('ends a stretch with the state that makes it long', async () => {
+    for (const name of ['a', 'b', 'c'])
+      await opened.store.create(withSpec(storedWidget(name), { text: 'x'.repeat(130_000) }))
+    expect(read()).toBe('added spec a; added spec b | 3')
+    expect(read(3)).toBe('added spec c | 4')
+  })
+
+  it('goes on after a restart where it was', async () => {
+    await create('a')
+    const { database, clock } = opened
+    const again = createSqliteChangeLog({ database, clock })
+    expect([again.latest(), again.horizon()]).toEqual([2, 0])
+    expect(createSqliteChangeLog({ database: openSqliteDatabase(':memory:'), clock }).latest()).toBe(1)
+  })
+})
+
+describe('old states', () => {
+  const rows = () =>
+    opened.database.readNow(() =>
+      opened.database
+        .prepare('SELECT rv FROM changes ORDER BY rv')
+        .all()
+        .map(({ rv }) => Number(rv)),
+    )
+  const minute = 60_000
+
+  it('are forgotten after an hour, but for what is present', async () => {
+    const a = await create('a')
+    const b = await change(a, 2)
+    await create('b')
+    await opened.clock.advance(59 * minute)
+    await change(b, 3)
+    expect([rows(), opened.changeLog.horizon()]).toEqual([[2, 3, 4, 5], 0])
+    await opened.clock.advance(minute)
+    await create('c')
+    expect([rows(), opened.changeLog.horizon()]).toEqual([[3, 4, 5, 6], 4])
+    await opened.clock.advance(60 * minute)
+    await create('d')
+    expect([rows(), opened.changeLog.horizon()]).toEqual([[4, 5, 6, 7], 6])
+  })
+
+  it('are forgotten when so much was written since', async () => {
+    opened.database.close()
+    opened = open({ retainedCharacters: 2_000 })
+    const a = await create('a')
+    const b = await change(a, 2)
+    await opened.clock.advance(100)
+    await opened.store.replace(withSpec(b, { size: 3, text: 'x'.repeat(2_000) }), ['spec'])
+    expect(rows()).toEqual([3, 4])
+  })
+
+  it('of removals are forgotten with them', async () => {
+    await opened.store.remove(await create('a'))
+    await opened.clock.advance(60 * minute)
+    await create('b')
+    expect([rows(), opened.changeLog.horizon()]).toEqual([[4], 3])
+  })
+
+  it('stay for what a checkpoint has not passed', async () => {
+    await change(await create('a'), 2)
+    run(`INSERT INTO checkpoints (name, value, keeps_changes) VALUES ('relay', '2', 1)`)
+    await opened.clock.advance(60 * minute)
+    await create('b')
+    expect([rows(), opened.changeLog.horizon()]).toEqual([[2, 3, 4], 2])
+  })
+})
+
+describe('a feed', () => {
+  function follow(options: Partial<FollowOptions> = {}) {
+    const abort = new AbortController()
+    const feed = createSqliteChangeFeed(opened)
+    const batches = feed.follow({ after: '1', signal: abort.signal, ...options })[Symbol.asyncIterator]()
+    const show = ({ changes, resourceVersion }: ChangeBatch) =>
+      `${changes.map(({ type, stored }) => `${type} ${stored.object.metadata.name}`).join('; ')} | ${resourceVersion}`
+    const next = async () => {
+      const { done, value } = await batches.next()
+      return done === true ? 'over' : show(value)
+    }
+    return { next, abort, end: () => batches.return?.() }
+  }
+
+  it('has what was written, and then what is', async () => {
+    await create('a')
+    const { next } = follow()
+    expect(await next()).toBe('added a | 2')
+    const waiting = next()
+    await create('b')
+    expect(await waiting).toBe('added b | 3')
+  })
+
+  it('of a kind has its changes only, and says how far it is', async () => {
+    const { next } = follow({ of: { group: 'x', kind: 'Odd' } })
+    await create('a')
+    expect(await next()).toBe(' | 2')
+    const own = follow({ of: widgetKind })
+    expect(await own.next()).toBe('added a | 2')
+    const waiting = own.next()
+    const odd = storedWidget('o')
+    await opened.store.create({ ...odd, object: { ...odd.object, kind: 'Odd' } })
+    await create('b')
+    expect(await waiting).toBe('added b | 4')
+  })
+
+  it('reads the log again when it has fallen behind', async () => {
+    const { next } = follow()
+    expect(await next()).toBe(' | 1')
+    const large = (name: string) => opened.store.create(withSpec(storedWidget(name), { text: 'x'.repeat(340_000) }))
+    for (const name of ['a', 'b', 'c', 'd']) await large(name)
+    expect([await next(), await next(), await next()]).toEqual(['added a | 2', 'added b | 3', 'added c | 4'])
+  })
+
+  it('ends when its reader goes', async () => {
+    const { next, abort } = follow()
+    expect(await next()).toBe(' | 1')
+    const waiting = next()
+    abort.abort()
+    expect([await waiting, await next()]).toEqual(['over', 'over'])
+    const other = follow()
+    await other.next()
+    expect(await other.end()).toEqual({ done: true, value: undefined })
+  })
+
+  it.each(['0', '9'])('does not begin at %s, which is not there', async (after) => {
+    await create('a')
+    run('UPDATE horizon SET rv = 1')
+    await expect(follow({ after }).next()).rejects.toMatchObject({ code: 'EXPIRED' })
+  })
+
+  it('tells where it ends', async () => {
+    await create('a')
+    expect(await createSqliteChangeFeed(opened).latest()).toBe('2')
+  })
+})
