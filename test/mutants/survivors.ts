@@ -861,4 +861,22 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '&&',
     why: 'what is no map has no odd names, and of the same map all are old: only a look is spared',
   },
+  {
+    path: 'shared/resources/field-ownership.ts',
+    line: 'if (known.metadata.managedFields === undefined && said === undefined) return { ...next, metadata }',
+    replacement: 'false',
+    why: 'where nobody is an owner and none is named nobody becomes one: only a look is spared',
+  },
+  {
+    path: 'shared/resources/field-ownership.ts',
+    line: '...(subresource === undefined ? {} : { subresource }),',
+    replacement: 'false',
+    why: 'what is undefined says the same as what is left out',
+  },
+  {
+    path: 'shared/resources/bootstrap-roles.ts',
+    line: 'return equal(present, wanted) ? undefined : objectsOf(wanted)',
+    replacement: 'false',
+    why: 'a patch that changes nothing is not written',
+  },
 ]

@@ -255,6 +255,14 @@ describe('owners of another version', () => {
     expect(() => write(live(), new TypeError('a slip'))).toThrow('a slip')
   })
 
+  it('own the same fields in all versions where nobody converts', () => {
+    const one = objectOf({ size: 1, color: 'red' }, [
+      owns('old', { 'f:size': {}, 'f:color': {} }, { apiVersion: 'g.dev/v0' }),
+    ])
+    const made = withOwnership(one, next(one, { size: 2, color: 'red' }), undefined, by('m'))
+    expect(ownersOf(made)).toEqual(['m Update: .spec.size', 'old Update: .spec.color'])
+  })
+
   it('are those of this version if nobody knows theirs', () => {
     expect(write(live('g.dev/v3'))).toEqual(['m Update: .spec.size', 'old Update: .spec.amount'])
     expect(

@@ -77,7 +77,7 @@ describe('a state that was written', () => {
     ['its spec', withSpec(plain, odd)],
     ['its metadata', withMetadata(plain, { labels: odd as never })],
     ['its memory', { ...plain, engine: { wakeAtMs: undefined } as never }],
-    ['a field', { ...plain, object: { ...plain.object, data: undefined as never } }],
+    ['a field', { ...plain, object: { ...plain.object, data: undefined } }],
   ])('is read anew if JSON does not hold %s', (_what, stored) => {
     const made = read(stored)
     expect(made).not.toBe(stored)
@@ -89,7 +89,7 @@ describe('a state that was written', () => {
     const stored = { ...before, object: { ...before.object } }
     expect(read(stored, before)).toBe(stored)
     expect(read(withSpec(plain, { ...odd }), before)).toStrictEqual(withSpec(plain, { size: 1 }))
-    const gone = { ...plain, object: { ...plain.object, data: undefined as never } }
+    const gone = { ...plain, object: { ...plain.object, data: undefined } }
     expect(read(gone, gone)).not.toHaveProperty('object.data')
   })
 })
