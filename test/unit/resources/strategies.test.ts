@@ -88,6 +88,7 @@ describe('a body', () => {
     [core('Event'), { eventTime: exact, series: { lastObservedTime: exact } }],
     [core('Event'), { eventTime: null, series: null }],
     [core('Event'), { eventTime: 'soon', series: { lastObservedTime: 5 } }],
+    [core('Event'), { eventTime: [second] }],
     [core('Event'), {}],
     [lease, { spec: 'x' }],
     [lease, { spec: { holderIdentity: 'a' } }],
