@@ -64,7 +64,7 @@ describe('a token', () => {
   })
 
   it('is of the same user each time', async () => {
-    const services = servicesOf(claims)
+    const services = servicesOf({ ...claims })
     const first = await findAccount('good', [api], services)
     expect((await findAccount('good', [api], services))?.user).toBe(first?.user)
   })

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { json, withHeader, withWarnings } from '../../../shared/api/reply.ts'
+
+const warningOf = (texts: readonly string[], others?: string) => {
+  const response = json(200, {})
+  return withWarnings(others === undefined ? response : withHeader(response, 'warning', others), texts).headers[
+    'warning'
+  ]
+}
+
+it.each<[readonly string[], string | undefined]>([
+  [['a'], '299 - "a"'],
+  [['a', 'b'], '299 - "a", 299 - "b"'],
+  [['say "no" \\ or\nü'], '299 - "say \\"no\\" \\\\ or  "'],
+  [['x'.repeat(501)], `299 - "${'x'.repeat(500)}"`],
+  [Array.from({ length: 21 }, () => 'a'), Array.from({ length: 20 }, () => '299 - "a"').join(', ')],
+  [[], undefined],
+])('warnings %j are a header', (texts, header) => {
+  expect(warningOf(texts)).toBe(header)
+})
+
+it('warnings stand ahead of those that are there', () => {
+  expect(warningOf(['a'], '299 - "b"')).toBe('299 - "a", 299 - "b"')
+  expect(warningOf([], '299 - "b"')).toBe('299 - "b"')
+})
