@@ -4,7 +4,13 @@ export function roomOf(path: string): string {
   return layer === 'adapters' || layer === 'engine' ? `${layer}/${rest[0]}` : layer
 }
 
-/** Whether a test file is one of the unit tests of the room that a source file is in. */
+/**
+ * Whether a test file is one of the unit tests of the room that a source file is in. What an adapter of one machine
+ * promises is tested by the contract of its port.
+ */
 export function isNear(test: string, source: string): boolean {
-  return test.startsWith(`test/unit/${roomOf(source)}/`)
+  const room = roomOf(source)
+  return test.startsWith(`test/unit/${room}/`) || (room === 'adapters/local' && localContract.test(test))
 }
+
+const localContract = /^test\/contract\/(?!.*(?:dynamodb|sqs|fifo|aws))/
