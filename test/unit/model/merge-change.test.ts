@@ -100,6 +100,30 @@ const cases: readonly {
     to: [{ a: 3 }],
     merged: [{ a: 3 }],
   },
+  {
+    what: 'a keyed list that is none by now',
+    live: { a: 1 },
+    from: [{ name: 'a' }],
+    to: [{ name: 'c' }],
+    schema: keyed,
+    merged: [{ name: 'c' }],
+  },
+  {
+    what: 'a keyed list that was none',
+    live: [{ name: 'a' }],
+    from: 5,
+    to: [{ name: 'c' }],
+    schema: keyed,
+    merged: [{ name: 'c' }],
+  },
+  {
+    what: 'keyed items that are null',
+    live: [null],
+    from: [null],
+    to: [null, { name: 'c' }],
+    schema: keyed,
+    merged: [null, { name: 'c' }],
+  },
   { what: 'a list that is none by now', live: { a: 1 }, from: [1], to: [2], merged: [2] },
   { what: 'a list that was none', live: [1], from: { a: 1 }, to: [2], merged: [2] },
   { what: 'a list that becomes an object', live: [1], from: [1], to: { a: 1 }, merged: { a: 1 } },
@@ -111,7 +135,7 @@ const cases: readonly {
 ]
 
 it.each(cases)('merges $what', ({ live, from, to, schema, merged }) => {
-  expect(mergeChange(live, [from, to], schema)).toEqual(merged)
+  expect(mergeChange(live, [from, to], schema)).toStrictEqual(merged)
 })
 
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>

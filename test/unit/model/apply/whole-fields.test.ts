@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { wholeFieldsText } from '../../../../shared/model/apply/typed/whole-fields.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
@@ -8,6 +8,21 @@ const texts = (hasStatus: boolean, ...objects: readonly JsonObject[]): readonly 
   // A schema of its own, of which nothing is remembered.
   const schema = structuredClone(widgetSchema)
   return objects.map((object) => wholeFieldsText({ schema, hasStatus }, object as ApiObject))
+}
+
+/** Of each object, whether its fields were made for it: what is made is read once more. */
+function madeAnew(hasStatus: boolean, ...objects: readonly JsonObject[]): readonly boolean[] {
+  const schema = structuredClone(widgetSchema)
+  const parse = vi.spyOn(JSON, 'parse')
+  try {
+    return objects.map((object) => {
+      const before = parse.mock.calls.length
+      wholeFieldsText({ schema, hasStatus }, object as ApiObject)
+      return parse.mock.calls.length > before
+    })
+  } finally {
+    parse.mockRestore()
+  }
 }
 
 describe('the fields of an object', () => {
@@ -86,6 +101,64 @@ describe('the fields of an object', () => {
     }
   })
 
+  const filled = (size: number): JsonObject =>
+    withMetadata(
+      widget({
+        size,
+        options: { a: `${size}` },
+        retention: { days: size, policy: 'x' },
+        tags: ['a'],
+        ports: [port('p', { port: 1 })],
+        arguments: Array.from({ length: size }, () => 'z'),
+        free: { deep: { n: size, list: [size] } },
+      }),
+      { labels: { a: `${size}` }, annotations: { b: `${size}` }, name: `n${size}`, uid: `u${size}` },
+    )
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ['with other values', filled(1), filled(2)],
+    ['with another status', { ...filled(1), status: { ready: true } }, { ...filled(2), status: {} }],
+    ['with a status', filled(1), { ...filled(2), status: { ready: true } }],
+    ['without a status', { ...filled(1), status: { ready: true } }, filled(2)],
+    ['with a status ahead', filled(1), { status: { ready: true }, ...filled(2) }],
+    ['with an empty list of values', widget({ arguments: [] }), widget({ arguments: ['a'] })],
+    ['with plain data beside', { ...plain, data: 1 }, { ...plain, data: 2 }],
+    ['with more data beside', { ...plain, data: { a: 1 } }, { ...plain, data: { a: 2 } }],
+  ])('are made once for all of one shape: %s', (_what, first, second) => {
+    expect(madeAnew(true, first, second, second, first)).toEqual([true, false, false, false])
+  })
+
+  it('are not looked for in a part that was looked at before', () => {
+    let looks = 0
+    const ownKeys = (target: object) => {
+      looks++
+      return Reflect.ownKeys(target)
+    }
+    const spec = new Proxy({ size: 2 }, { ownKeys })
+    const objects = ['a', 'b', 'c'].map((name) => ({ ...withMetadata(plain, { name }), spec }))
+    const seen: number[] = []
+    const schema = structuredClone(widgetSchema)
+    for (const object of [plain, ...objects, { ...plain, data: spec }, { ...plain, data: spec }]) {
+      wholeFieldsText({ schema, hasStatus: true }, object as ApiObject)
+      seen.push(looks)
+    }
+    const [first, second, third, fourth, fifth, sixth] = seen as [number, number, number, number, number, number]
+    expect([first, second > 0, third, fourth]).toEqual([0, true, second, second])
+    expect([fifth > fourth, sixth >= fifth]).toEqual([true, true])
+  })
+
+  it('are made again after four other shapes', () => {
+    const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map((key) => widget({ options: { [key]: '1' } })) as [
+      JsonObject,
+      JsonObject,
+      JsonObject,
+      JsonObject,
+      JsonObject,
+    ]
+    expect(madeAnew(true, a, b, c, d, a, b, c, d)).toEqual([true, true, true, true, false, false, false, false])
+    expect(madeAnew(true, a, b, c, d, e, e, b, a)).toEqual([true, true, true, true, true, false, false, true])
+  })
+
   it('are remembered of few shapes, and made again of others', () => {
     const objects = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => widget({ options: { [key]: '1' } }))
     const each = objects.map((object) => texts(true, object)[0])
@@ -96,6 +169,7 @@ describe('the fields of an object', () => {
     const object = withMetadata(
       widget({
         size: 1,
+        colour: undefined,
         options: { 'a"b': 'x', c: 'y' },
         tags: ['a', 'ä'],
         ports: [port('p'), port('q'), port('q')],
