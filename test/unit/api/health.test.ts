@@ -23,6 +23,11 @@ describe('the health of the process', () => {
       'verbose&exclude=writes&exclude=x',
       '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "writes","x"\nlivez check passed\n',
     ],
+    [
+      '/livez',
+      'verbose&exclude=x',
+      '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "x"\nlivez check passed\n',
+    ],
     ['/readyz/ping', '', 'ok'],
     ['/readyz/writes', '', 'ok'],
     ['/livez/ping', '', 'ok'],

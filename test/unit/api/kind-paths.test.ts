@@ -49,6 +49,11 @@ describe('the paths of a kind', () => {
       },
     ],
     [
+      'with a scale alone',
+      { ...clusterKind, scale },
+      { [cs]: 'get post delete', [`${cs}/{name}`]: one, [`${cs}/{name}/scale`]: 'get put patch' },
+    ],
+    [
       'of namespaces themselves',
       namespaceKind,
       {
@@ -179,6 +184,8 @@ describe('an operation', () => {
       ['patch', 'patchScaleGDevV1C'],
     ] as const)
       expect(scaled?.[method]).toMatchObject({ operationId: id, 'x-kubernetes-group-version-kind': about })
+    const schema = { $ref: '#/components/schemas/io.k8s.api.autoscaling.v1.Scale' }
+    expect(scaled?.['get']).toMatchObject({ responses: { 200: { content: { 'application/json': { schema } } } } })
     const patch = scaled?.['patch']?.['requestBody'] as { content: object }
     expect(Object.keys(patch.content)).toEqual(['application/json-patch+json', 'application/merge-patch+json'])
     expect(pathsOf(namespaceKind)['/api/v1/namespaces/{name}']?.['get']).toMatchObject({
@@ -188,7 +195,10 @@ describe('an operation', () => {
   })
 
   it('of what is computed lists without a word of watches', () => {
-    const [listed] = Object.values(pathsOf(timerKind))
+    const [listed, , read] = Object.values(pathsOf(timerKind))
+    const [ofCluster] = Object.values(pathsOf(apiServiceKind))
+    expect(read?.['get']).toMatchObject({ operationId: 'readSetpointDevV1NamespacedTimer' })
+    expect(ofCluster?.['get']).toMatchObject({ operationId: 'listApiregistrationK8sIoV1APIService' })
     expect(listed?.['get']).toMatchObject({ description: 'list objects of kind Timer' })
     expect(namesOf(listed?.['get']?.['parameters'])).toEqual(['labelSelector', 'fieldSelector', 'limit', 'continue'])
   })
@@ -243,13 +253,7 @@ describe('a document', () => {
     const hashes = texts.map(textHash)
     expect(new Set(hashes).size).toBe(texts.length)
     for (const hash of hashes) expect(hash).toMatch(/^[\da-f]{16}$/)
-    expect([textHash(''), textHash('ab'), textHash('Setpoint')]).toMatchInlineSnapshot(`
-      [
-        "1aee8d83c14d9671",
-        "8a846752ed249f8a",
-        "5d5d338cd4b4074a",
-      ]
-    `)
+    expect(['', 'ab', 'Setpoint'].map(textHash)).toEqual(['1aee8d83c14d9671', '8a846752ed249f8a', '5d5d338cd4b4074a'])
   })
 
   it('of version 2 in protobuf says what it is', () => {
@@ -261,6 +265,7 @@ describe('a document', () => {
 describe('OpenAPI v2', () => {
   const properties = {
     plain: { type: 'string', default: 'x' },
+    whole: { type: 'object', default: { nullable: true } },
     open: { type: 'string', nullable: true, description: 'd' },
     either: { 'x-kubernetes-int-or-string': true, type: 'string', format: 'f' },
     closed: {
@@ -295,6 +300,7 @@ describe('OpenAPI v2', () => {
     })
     expect(fields).toMatchObject({
       plain: { type: 'string', default: 'x' },
+      whole: { type: 'object', default: { nullable: true } },
       any: { type: 'object', additionalProperties: true },
     })
     expect([fields['open'], fields['either'], fields['closed'], fields['map'], fields['two']]).toStrictEqual([

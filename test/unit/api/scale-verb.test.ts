@@ -114,6 +114,7 @@ describe('a write of a scale', () => {
     ['the highest number', put({ spec: { replicas: 2 ** 31 - 1 } }), 2 ** 31 - 1],
     ['a merge patch', merge({ spec: { replicas: 5 } }), 5],
     ['a merge patch of nothing', merge({}), 3],
+    ['a merge patch that takes the metadata away', merge({ metadata: null }), 3],
     ['a JSON patch', json({ op: 'replace', path: '/spec/replicas', value: 5 }), 5],
   ])('by %s sets the one field', async (_what, [method, sent], n) => {
     const { ask, patches } = open()
@@ -166,6 +167,12 @@ describe('a write of a scale', () => {
       expect(patches()).toHaveLength(tries)
       expect(patches()[0]?.[3]).toMatchObject({ body: { metadata: { resourceVersion: version } } })
     }
+  })
+
+  it('is asked for by the options of its method', async () => {
+    const query = '?fieldValidation=x'
+    expect(await open().ask(`PUT ${path}${query}`, { body: {} })).toMatch(/^INVALID: UpdateOptions/)
+    expect(await open().ask(`PATCH ${path}${query}`, merge({})[1])).toMatch(/^INVALID: PatchOptions/)
   })
 
   it('that fails otherwise is not tried again', async () => {
