@@ -1557,4 +1557,16 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '*',
     why: 'only whether it is another second counts',
   },
+  {
+    path: 'shared/model/apply/typed/whole-fields.ts',
+    line: 'return plain.test(name) ? `"f:${name}":` : `${JSON.stringify(`f:${name}`)}:`',
+    replacement: 'false',
+    why: 'both ways to write a name come to the same',
+  },
+  {
+    path: 'shared/model/apply/typed/whole-fields.ts',
+    line: 'for (let i = 0; i < names.length; i++) {',
+    replacement: '<=',
+    why: 'behind the last name there is none in either',
+  },
 ]
