@@ -724,6 +724,24 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'the result is the same, and comes one turn later',
   },
   {
+    path: 'shared/resources/create-resources.ts',
+    line: 'if (kind.conversion?.prepare === undefined) return withServed(kind, result)',
+    replacement: 'false',
+    why: 'where nobody is asked nothing is converted, and the result comes one turn later',
+  },
+  {
+    path: 'shared/resources/create-resources.ts',
+    line: 'const place = kind.namespaced ? { name, namespace } : { name }',
+    replacement: 'true',
+    why: 'an object of the cluster is made without a namespace, whatever is said',
+  },
+  {
+    path: 'shared/resources/as-served.ts',
+    line: 'if (kind.conversion === undefined) return asServed(kind, stored)',
+    replacement: 'false',
+    why: 'where nothing is converted nothing fails of it',
+  },
+  {
     path: 'shared/resources/conditional-writes.ts',
     line: 'const around = asked instanceof Promise ? await asked : asked',
     replacement: 'true',

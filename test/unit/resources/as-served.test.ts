@@ -3,7 +3,13 @@ import { OperatingError } from '../../../shared/model/errors.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
-import { asServed, conversionFaultOf, servedIfConvertible, servedOrFault } from '../../../shared/resources/as-served.ts'
+import {
+  asServed,
+  conversionFaultOf,
+  servedIfConvertible,
+  servedOrFault,
+  withLaterDefaults,
+} from '../../../shared/resources/as-served.ts'
 import { toStoredVersion } from '../../../shared/resources/stored-version.ts'
 import { inVersionOf, reviewInVersion } from '../../../shared/resources/review-in-version.ts'
 import type { Reviewed } from '../../../shared/resources/policy-review.ts'
@@ -93,6 +99,25 @@ describe('an object as it is served', () => {
   it('of a kind that is built in has no later defaults', () => {
     const one = stored(widget('v2', { size: 1 }))
     expect(asServed({ ...bare, builtIn: true }, one)).toBe(one)
+  })
+
+  it('that would be too large with later defaults is shown without them', () => {
+    const large = { type: 'object', properties: { text: { type: 'string', default: 'x'.repeat(400_000) } } }
+    const schema = {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: { a: large, b: large, c: large } } },
+    }
+    const one = stored(widget('v2', { a: {}, b: {}, c: {} }))
+    expect(asServed({ ...bare, schema } as unknown as ServedKind, one)).toBe(one)
+  })
+
+  it('that has all defaults stays the same, with its one owner in one word', () => {
+    const entry = { manager: 'm', operation: 'Update', apiVersion: 'example.com/v2', time: '', fieldsType: 'FieldsV1' }
+    const whole = widget('v2', { size: 1, color: 'blue' })
+    const owned = { ...whole, metadata: { ...whole.metadata, managedFields: [entry] } } as unknown as ApiObject
+    expect(withLaterDefaults(bare, owned)).toBe(owned)
+    const later = withLaterDefaults(bare, { ...owned, spec: { size: 1 } })
+    expect(later.metadata.managedFields).toMatchObject([{ fieldsV1: { 'f:spec': { 'f:size': {} } } }])
   })
 
   it('that cannot be converted is shown as it is stored, in the version that is stored, and nowhere else', () => {

@@ -312,10 +312,11 @@ describe('an update', () => {
   })
 
   it('of a status replaces nothing else', async () => {
-    const { update, store } = open({ live: objectOf() })
+    const { update, store, asked } = open({ live: objectOf(), policies: {} })
     const body = { ...bodyOf({ size: 3 }, { resourceVersion: '3' }), status: { size: 5 } }
-    const { stored } = await update(kind, body, { ...by, subresource: 'status' })
+    const { stored } = await update(kind, body, { ...by, user, subresource: 'status' })
     expect(stored.object).toMatchObject({ spec: { size: 1 }, status: { size: 5 } })
+    expect(asked.map(({ subresource }) => subresource)).toEqual(['status', 'status'])
     expect(store.writes()).toEqual(['replace K n/a status'])
   })
 
@@ -476,6 +477,8 @@ describe('a patch', () => {
     const { patch } = open({ live: objectOf() })
     const odd = mergeOf({ spec: { odd: 1 } })
     expect((await patch(kind, at, odd, by)).warnings).toEqual(['unknown field "spec.odd"'])
+    const ordered = mergeOf({ spec: { '$setElementOrder/list': [] } })
+    expect((await patch(kind, at, ordered, by)).warnings).toEqual(['unknown field "spec.$setElementOrder/list"'])
     expect(await endOf(patch(kind, at, odd, { ...by, fieldValidation: 'Strict' }))).toContain('strict decoding error')
   })
 })
@@ -513,13 +516,15 @@ describe('an apply', () => {
     expect([stored.object.status, last?.subresource]).toEqual([{ size: 2 }, 'status'])
     expect(status.store.writes()).toEqual(['replace K n/a fields,status'])
 
-    const show = (object: ApiObject) => object
-    const path = { subresource: 'scale', kind, show, absorb: (object: ApiObject) => object }
+    const shown = { ...kind, kind: 'Scale' }
+    const show = (object: ApiObject) => ({ ...object, kind: 'Scale' })
+    const path = { subresource: 'scale', kind: shown, show, absorb: (object: ApiObject) => object }
     const scale = open({ live: objectOf(), policies: {} })
     const scaled = await scale.patch(kind, at, applyOf({ spec: { size: 2 } }, true), { ...by, user, path })
     const [latest] = scaled.stored.object.metadata.managedFields?.toReversed() ?? []
     expect([scaled.stored.object.spec, latest?.subresource]).toEqual([{ size: 2 }, 'scale'])
-    expect(scale.asked.map(({ subresource }) => subresource)).toEqual(['scale', 'scale'])
+    const told = { subresource: 'scale', kind: shown, resource: kind, object: { kind: 'Scale' } }
+    expect(scale.asked).toMatchObject([told, told])
     await status.patch(kind, at, applyOf({ spec: { size: 2 } }, true), by)
   })
 
