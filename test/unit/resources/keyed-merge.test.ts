@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { policyKind } from '../../../shared/resources/policy-kinds.ts'
 import { mutatingWebhookKind } from '../../../shared/resources/webhook-kinds.ts'
-import { mergeByKeys, mergeKeyOf } from '../../../shared/resources/keyed-merge.ts'
+import { mergeByKeys, mergeKeyOf, withMetadataLists } from '../../../shared/resources/keyed-merge.ts'
 import { mergePatch } from '../../../shared/resources/merge-patch.ts'
 import { strategicAsMerge } from '../../../shared/api/strategic-patch.ts'
 
@@ -83,4 +83,34 @@ it('names the field that tells the items of a list apart, if the list has one', 
   expect(mergeKeyOf({ ...list, 'x-kubernetes-list-type': 'map' })).toBe('name')
   expect(mergeKeyOf({ ...list, 'x-kubernetes-list-type': 'atomic' })).toBeUndefined()
   expect(mergeKeyOf(list)).toBeUndefined()
+})
+
+it.each<[string, object, object, readonly string[] | undefined]>([
+  ['join those that are there', ['a'], { finalizers: ['b', 'a'] }, ['a', 'b']],
+  ['are the first', undefined as never, { finalizers: ['b'] }, ['b']],
+  ['go', ['a', 'b', 'c'], { '$deleteFromPrimitiveList/finalizers': ['b', 'x'] }, ['a', 'c']],
+  ['go while others come', ['a', 'b'], { finalizers: ['c'], '$deleteFromPrimitiveList/finalizers': ['a'] }, ['b', 'c']],
+  [
+    'stand in the order that is said',
+    ['a', 'b', 'c'],
+    { finalizers: ['d'], '$setElementOrder/finalizers': ['d', 'c'] },
+    ['d', 'c', 'a', 'b'],
+  ],
+  ['stay', ['a'], { finalizers: [] }, ['a']],
+  ['all go by null', ['a'], { finalizers: null }, undefined],
+])('finalizers %s', (_what, was, patch, is) => {
+  const target = { metadata: { finalizers: was, labels: { a: 'b' } } } as never
+  const merged = mergeByKeys(target, { metadata: patch } as never, withMetadataLists(schema))
+  expect(merged).toEqual({ metadata: { labels: { a: 'b' }, ...(is && { finalizers: is }) } })
+  // Where the schema says nothing of metadata, all are replaced.
+  if ('finalizers' in patch && !('$deleteFromPrimitiveList/finalizers' in patch))
+    expect(mergeByKeys(target, { metadata: { finalizers: patch.finalizers } } as never, schema)).toEqual({
+      metadata: { labels: { a: 'b' }, ...(patch.finalizers !== null && { finalizers: patch.finalizers }) },
+    })
+})
+
+it('items behind those of an order stay as they stand', () => {
+  const names = (...all: readonly string[]) => ({ webhooks: all.map((name) => ({ name })) })
+  const patch = { '$setElementOrder/webhooks': [{ name: 'd' }, { name: 'c' }] }
+  expect(mergeByKeys(names('a', 'b', 'c', 'd'), patch, schema)).toEqual(names('d', 'c', 'a', 'b'))
 })

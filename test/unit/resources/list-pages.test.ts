@@ -15,7 +15,7 @@ async function pagesOf(
   const queries: ListQuery[] = []
   const metadata = (name: string) => ({ name, ...(namespaced && { namespace: 'n' }) })
   const list = async (query: ListQuery) => {
-    queries.push(query)
+    if (queries.push(query) > 10) throw new Error('the pages have no end')
     const from = query.after === undefined ? 0 : Number(query.after.name) + 1
     const names = Array.from({ length: count }, (_, i) => String(i)).slice(from, from + (query.limit ?? 0))
     const items = names.map((name) => ({ object: { metadata: metadata(name) }, engine: {} }) as unknown as StoredObject)

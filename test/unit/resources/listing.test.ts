@@ -24,7 +24,7 @@ function stored(name: string): StoredObject {
 function storeOf(count: number, pageMax = Infinity) {
   const queries: ListQuery[] = []
   const list = async (query: ListQuery): Promise<ListPage> => {
-    queries.push(query)
+    if (queries.push(query) > 200) throw new Error('the pages have no end')
     const from = query.after === undefined ? 0 : Number(query.after.name) + 1
     const to = Math.min(count, from + Math.min(query.limit ?? Infinity, pageMax))
     const items = Array.from({ length: Math.max(0, to - from) }, (_, i) => stored(String(from + i)))
