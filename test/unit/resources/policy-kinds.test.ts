@@ -44,6 +44,11 @@ describe('a policy', () => {
     ['with a rule', { validations }, []],
     ['with an annotation', { auditAnnotations }, []],
     ['with an annotation and no rule', { auditAnnotations, validations: [] }, []],
+    [
+      'with an annotation twice',
+      { auditAnnotations: [...auditAnnotations, { key: 'b', valueExpression: '"c"' }, ...auditAnnotations] },
+      ['spec.auditAnnotations[2].key Duplicate'],
+    ],
     ['with nothing', {}, ['spec.validations Required']],
     ['with empty lists', { validations: [], auditAnnotations: [] }, ['spec.validations Required']],
     ['with what are no lists', { validations: 'x', auditAnnotations: {} }, ['spec.validations Required']],
