@@ -353,6 +353,11 @@ describe('a protobuf body', () => {
     expect(decodeObject(event)['count']).toBe(wanted)
   })
 
+  it('may have a number in more bytes than it needs', () => {
+    const event = enveloped('Event', [8 * 8, 0x85, ...Array.from({ length: 8 }, () => 0x80), 0])
+    expect(decodeObject(event)['count']).toBe(5)
+  })
+
   it('never breaks anything, whatever the bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 200 })
     const definitions = ['CustomResourceDefinition', 'apiextensions.k8s.io/v1'] as const

@@ -33,6 +33,7 @@ describe('a body', () => {
     ['application/json', '[{}]', notObject],
     ['application/json', '"x"', notObject],
     ['application/json', 'null', notObject],
+    ['application/json', '9007199254740993', notObject],
     ['application/json', '', 'BAD_REQUEST: the body is not JSON: Unexpected end of JSON input'],
     ['application/json', '{"a":secret}', 'BAD_REQUEST: the body is not JSON: there is an unexpected token'],
     ['application/json', Uint8Array.of(0x7b, 0xff), 'BAD_REQUEST: the body is not UTF-8'],
