@@ -76,6 +76,12 @@ const rows: readonly Row[] = [
     complete: { a: null },
   },
   {
+    because: 'a null that is nullable is a value, where an object would be filled in',
+    schema: { type: 'object', properties: { o: { type: 'object', nullable: true, properties: { a: one } } } },
+    given: { o: null },
+    complete: { o: null },
+  },
+  {
     because: 'a null that is neither nullable nor has a default goes away, and with it the error',
     schema: { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: true },
     given: { a: null, unknown: null },
