@@ -215,6 +215,9 @@ describe('a state', () => {
     }
     const wrong = objectOf(configMapKind, { data: { a: 5 } }, { name: 'A', labels: { 'a b': '' } })
     expect(refusal(wrong)).toEqual(['metadata.name', 'metadata.labels', 'data.a'])
+    expect(refusal(objectOf(configMapKind, {}, { finalizers: ['a'] }))).toEqual(['metadata.finalizers'])
+    const held = objectOf(configMapKind, {}, { finalizers: ['a'] })
+    expect(refusal(held, held)).toEqual([])
     const deletionTimestamp = 'x'
     const live = objectOf(configMapKind, {}, { deletionTimestamp, finalizers: ['a'] })
     expect(refusal(objectOf(configMapKind, {}, { deletionTimestamp, finalizers: ['a', 'a/b'] }), live)).toEqual([
