@@ -192,6 +192,7 @@ describe.each<[string, readonly string[]]>([
       'duration("1s") + timestamp("2026-01-01T00:00:00Z") == timestamp("2026-01-01T00:00:01Z") && duration("1s") + duration("1s") == duration("2s") && duration("1s") - duration("2s") == duration("-1s")',
       'timestamp("2026-01-01T00:00:00Z") < timestamp("2026-01-01T00:00:00.000000001Z") && duration("1s") > duration("999ms") && timestamp(0) == timestamp("1970-01-01T00:00:00Z") && duration(5) == duration("5ns") && timestamp(1) != timestamp(2) && duration("1s") != duration("2s")',
       'string(timestamp("2026-01-01T00:00:00.10Z")) == "2026-01-01T00:00:00.1Z" && string(duration("1h1.5s")) == "3601.5s" && string(duration("-1ms")) == "-0.001s" && timestamp("0001-01-01T00:00:00Z").getFullYear() == 1 && timestamp("9999-12-31T23:59:59.999999999Z").getFullYear() == 9999',
+      'duration("-9223372036854775807ns") - duration("1ns") < duration("0s") && duration("9223372036854775806ns") + duration("1ns") > duration("0s")',
       'duration("1us") == duration("1000ns") && duration("1µs") == duration("1us") && duration("1.5h") == duration("90m") && duration(".5s") == duration("500ms") && duration("0") == duration("0s") && duration("+1s") == duration("1s")',
     ],
   ],

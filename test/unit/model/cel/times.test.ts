@@ -47,7 +47,13 @@ describe('a timestamp', () => {
     ['2023-02-29T00:00:00Z', false],
     ['1900-02-29T00:00:00Z', false],
     ['2000-02-29T00:00:00Z', true],
-    ['2026-04-30T00:00:00Z', true],
+    ...[31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].flatMap((days, i): [string, boolean][] => {
+      const month = String(i + 1).padStart(2, '0')
+      return [
+        [`2026-${month}-${days}T00:00:00Z`, true],
+        [`2026-${month}-${days + 1}T00:00:00Z`, false],
+      ]
+    }),
     ['2026-04-31T00:00:00Z', false],
     ['2026-12-31T23:59:59Z', true],
     ['2026-13-01T00:00:00Z', false],

@@ -67,6 +67,13 @@ const rows: readonly Row[] = [
     kept: { list: [{ a: '1', b: 2 }] },
   },
   {
+    because: 'a list that preserves, of items that nobody describes, stays whole',
+    spec: { type: 'object', properties: { list: { type: 'array', ...preserving }, other: { type: 'array' } } },
+    given: { list: [{ a: 1 }, [{ b: 2 }]], other: [{ a: 1 }, 5] },
+    kept: { list: [{ a: 1 }, [{ b: 2 }]], other: [{}, 5] },
+    unknown: ['spec.other[0].a'],
+  },
+  {
     because: 'an embedded resource keeps its apiVersion, kind and what is known of metadata',
     spec: {
       type: 'object',

@@ -344,6 +344,24 @@ const rows: readonly Row[] = [
     ],
   },
   {
+    because: 'an embedded resource names it by a text that is one',
+    schema: embedded,
+    value: { apiVersion: '', kind: '' },
+    errors: [
+      'spec.apiVersion: Invalid value: "": must not be empty',
+      'spec.kind: Invalid value: "": must not be empty',
+    ],
+  },
+  {
+    because: 'an embedded resource names it by a text',
+    schema: embedded,
+    value: { apiVersion: 1, kind: ['K'] },
+    errors: [
+      'spec.apiVersion: Invalid value: 1: must be a string',
+      'spec.kind: Invalid value: ["K"]: must be a string',
+    ],
+  },
+  {
     because: 'metadata of an embedded resource has its types',
     schema: embedded,
     value: { ...resource, metadata: { name: 'a', labels: { a: 1 } } },
