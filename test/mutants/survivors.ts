@@ -754,6 +754,12 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'the result is the same, and comes one turn later',
   },
   {
+    path: 'shared/resources/policy-patch.ts',
+    line: 'const fields = isObject(value) ? Object.entries(value) : []',
+    replacement: 'true',
+    why: 'a list where there is none to be was refused ahead',
+  },
+  {
     path: 'shared/resources/create-resources.ts',
     line: 'if (kind.conversion?.prepare === undefined) return withServed(kind, result)',
     replacement: 'false',
