@@ -162,6 +162,12 @@ describe('a creation', () => {
     expect(store.asked).toEqual(['list CustomResourceDefinition', 'create CustomResourceDefinition ws.x.dev'])
   })
 
+  it('looks at no definition if it is of a kind of that name in another group', async () => {
+    const { create, store } = open()
+    await create({ ...cluster, kind: 'CustomResourceDefinition' }, bodyOf(), by)
+    expect(store.asked).toEqual(['create CustomResourceDefinition a'])
+  })
+
   it('warns of what is left out', async () => {
     const { create } = open()
     expect((await create(kind, { ...bodyOf(), odd: 1 }, by)).warnings).toEqual(['unknown field "odd"'])

@@ -114,3 +114,9 @@ it('items behind those of an order stay as they stand', () => {
   const patch = { '$setElementOrder/webhooks': [{ name: 'd' }, { name: 'c' }] }
   expect(mergeByKeys(names('a', 'b', 'c', 'd'), patch, schema)).toEqual(names('d', 'c', 'a', 'b'))
 })
+
+it('an item keeps the fields that a patch does not name', () => {
+  expect(mergeByKeys(live, { webhooks: [{ name: 'a', timeoutSeconds: 5 }] }, schema)).toEqual({
+    webhooks: [{ name: 'a', url: '1', rules: [{ x: 1 }], timeoutSeconds: 5 }, { name: 'b' }, { name: 'server' }],
+  })
+})

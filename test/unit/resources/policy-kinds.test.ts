@@ -45,6 +45,11 @@ describe('a policy', () => {
     ['with an annotation', { auditAnnotations }, []],
     ['with an annotation and no rule', { auditAnnotations, validations: [] }, []],
     [
+      'with an annotation that is no name',
+      { auditAnnotations: [{ key: 'a b', valueExpression: '"b"' }] },
+      ['spec.auditAnnotations[0].key Invalid'],
+    ],
+    [
       'with an annotation twice',
       { auditAnnotations: [...auditAnnotations, { key: 'b', valueExpression: '"c"' }, ...auditAnnotations] },
       ['spec.auditAnnotations[2].key Duplicate'],
