@@ -250,7 +250,7 @@ describe('a database by kubectl apply', () => {
       if ((await superuserUrl()) === before) await client.send(`DELETE ${secrets}/main-superuser`)
       expect(await superuserUrl()).not.toBe(before)
       expect(await databases()).toEqual(['orders', 'postgres'])
-    })
+    }, 300_000)
     await reconcile(database)
     await canLogIn()
   })

@@ -195,8 +195,10 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
   })
 
   it('says that it closes, lets requests finish and ends streams', async () => {
+    let asked = 0
     let finish = (): void => {}
     const server = await serve(async (request) => {
+      asked++
       if (request.path === '/stream') return ok(untilOver(request))
       await new Promise<void>((resolve) => (finish = resolve))
       return ok('finished')
@@ -204,7 +206,7 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
     const session = open(server)
     const stream = send(session, 'GET /stream')
     const slow = send(session, 'GET /slow')
-    await sleep(200)
+    await eventually(async () => expect(asked).toBe(2))
     const leaving = once(session, 'goaway')
     const closed = server.close(20_000)
     const [code] = (await leaving) as [number]
@@ -266,8 +268,10 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
     it('that opens streams and resets them is ended', async () => {
       const rapid = Array.from({ length: 20_000 }, (_, i) => Buffer.concat([get(2 * i + 1), reset(2 * i + 1)]))
       let asked = 0
+      const startMs = performance.now()
       const milliseconds = await processorMsOf(async () => ({ asked } = await attack(Buffer.concat(rapid))))
-      expect(asked).toBeLessThanOrEqual(1_100)
+      // A slow machine takes more seconds for it, and a client may reset 50 in each.
+      expect(asked).toBeLessThanOrEqual(1_100 + (performance.now() - startMs) / 20)
       expect(milliseconds).toBeLessThan(3_000)
     })
 
