@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { plantedInWatches } from './aws/planted-bugs.ts'
 import { fanOutScenario, waitsOfEdits } from './fan-out-scenario.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
@@ -45,7 +46,7 @@ describe('the control plane on simulated AWS', () => {
     const root = join(import.meta.dirname, '../..')
     const timesIn = ({ file, find }: PlantedBug): number =>
       readFileSync(join(root, file), 'utf8').split(find).length - 1
-    const planted = [...plantedBugs, ...plantedInRules, ...plantedLocally]
+    const planted = [...plantedBugs, ...plantedInRules, ...plantedInWatches, ...plantedLocally]
     expect(planted.length).toBeGreaterThanOrEqual(110)
     expect(planted.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
   })

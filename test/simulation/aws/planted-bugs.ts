@@ -38,7 +38,7 @@ export const plantedInWatches: readonly PlantedBug[] = [
   {
     bug: 'a watch that comes back is told what the present read before',
     file: 'shared/api/watch/past.ts',
-    find: 'BigInt(liveAt) - stream.reachBack)',
-    replace: 'BigInt(liveAt))',
+    find: 'if (version > liveAt - reachBack)',
+    replace: 'if (version > liveAt)',
   },
 ]
