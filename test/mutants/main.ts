@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { root, sourceFiles } from '../architecture/source.ts'
 import { optionsOf, wholeNumber } from '../support/command-line.ts'
-import { findMutants, type Mutant } from './find-mutants.ts'
+import { findMutants } from './find-mutants.ts'
 import { leastKilledOf, seedOfDay } from './gate.ts'
 import { Coverage } from './coverage.ts'
 import { Judge } from './judge.ts'
 import type { FileRecord } from './host-messages.ts'
 import type { Numbered } from './instrument.ts'
 import { describeMutant, isKilled, reportOf, type Judged } from './report.ts'
+import { mutantsOf } from './known.ts'
 import { isNear, roomOf } from './room.ts'
 import { knownSurvivors } from './survivors.ts'
 import { Workshop } from './workshop.ts'
@@ -50,10 +50,12 @@ const { values } = optionsOf('npm run mutants --', {
 
 /** Where promises are kept. */
 const folders = ['model', 'resources', 'engine', 'reconciler', 'api', 'adapters/local'].map((name) => `shared/${name}`)
-const numbered = sourceFiles(folders)
-  .flatMap(({ path, text }) => findMutants(path, text))
-  .map((mutant, id) => ({ mutant, id }))
-const all = numbered.filter(({ mutant }) => mutant.path.includes(values.only) && !isKnown(mutant))
+const files = sourceFiles(folders).map(({ path, text }) => ({ text, mutants: findMutants(path, text) }))
+const numbered = files.flatMap(({ mutants }) => mutants).map((mutant, id) => ({ mutant, id }))
+const known = new Set(
+  files.flatMap(({ text, mutants }) => knownSurvivors.flatMap((one) => mutantsOf(one, mutants, text))),
+)
+const all = numbered.filter(({ mutant }) => mutant.path.includes(values.only) && !known.has(mutant))
 const isSample = values.sample !== '' || values.each !== ''
 const drawn = drawnOf(all).toSorted((a, b) => a.id - b.id)
 const about = {
@@ -124,14 +126,4 @@ function drawnOf(from: readonly Numbered[]): readonly Numbered[] {
   if (values.each === '') return mixed
   const each = wholeNumber('--each', values.each, 1)
   return [...Map.groupBy(mixed, ({ mutant }) => roomOf(mutant.path)).values()].flatMap((some) => some.slice(0, each))
-}
-
-function isKnown({ path, line, replacement }: Mutant): boolean {
-  return knownSurvivors.some(
-    (known) => known.path === path && known.replacement === replacement && known.line === lineOf(path, line),
-  )
-}
-
-function lineOf(path: string, line: number): string {
-  return (readFileSync(join(root, path), 'utf8').split('\n')[line - 1] ?? '').trim()
 }

@@ -4,6 +4,8 @@ export interface KnownSurvivor {
   /** The line that holds it, without the space around it. */
   readonly line: string
   readonly replacement: string
+  /** Which of the mutants that line and replacement stand for, from 1. Left out: all of them. */
+  readonly nth?: number
   /** Why the program does the same with it. */
   readonly why: string
 }
@@ -73,7 +75,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/api/verbs/scale.ts',
     line: 'namespaced: true,',
     replacement: 'false',
-    why: 'whoever asks for it says it anew',
+    why: 'whoever asks for it sends it again',
   },
   {
     path: 'shared/api/verbs/scale.ts',
@@ -203,20 +205,8 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/api/access/audit-line.ts',
-    line: 'if (before !== undefined) return before',
-    replacement: 'false',
-    why: 'the text is the same: only its making is spared',
-  },
-  {
-    path: 'shared/api/access/audit-line.ts',
     line: 'memory.keep(wanted, text)',
     replacement: 'void 0',
-    why: 'the text is the same: only its making is spared',
-  },
-  {
-    path: 'shared/api/access/audit-line.ts',
-    line: 'if (before !== undefined) return before',
-    replacement: 'false',
     why: 'the text is the same: only its making is spared',
   },
   {
@@ -272,12 +262,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: 'return BigInt(a) >= BigInt(b) ? a : b',
     replacement: '>',
     why: 'of two equal versions either may be kept',
-  },
-  {
-    path: 'shared/api/watch/texts.ts',
-    line: 'if (overlap.size === 0) return false',
-    replacement: 'false',
-    why: 'an empty map holds nothing, and the look into it comes to the same',
   },
   {
     path: 'shared/model/schema/options.ts',
@@ -1015,6 +999,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/adapters/local/https/request-parser.ts',
     line: "return bytes.toString('latin1', 0, bytes[end - 1] === 13 ? end - 1 : end + 1)",
     replacement: '2',
+    nth: 3,
     why: 'a text with a line feed in it fits nothing, whatever stands behind that',
   },
   {
@@ -1045,6 +1030,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/adapters/local/https/request-head.ts',
     line: 'const line = requestLine.exec(lineEnd < 0 ? text : text.slice(0, lineEnd))',
     replacement: '1',
+    nth: 1,
     why: 'an empty text and one that begins with an empty line are no request line',
   },
   {
@@ -1063,6 +1049,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/adapters/local/https/request-head.ts',
     line: "return name !== undefined && more.length === 1 && name !== 'content-length' && name !== 'transfer-encoding'",
     replacement: '||',
+    nth: 1,
     why: 'one line holds one field, or none and no value',
   },
   {
