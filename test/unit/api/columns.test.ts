@@ -206,7 +206,7 @@ describe('why an object waits', () => {
     expect(row(status)).toMatchObject(cells)
   })
 
-  it('is told of a pause', () => {
+  it('is a pause ahead of a backoff', () => {
     const annotations = { 'setpoint.dev/paused': 'true' }
     expect(row({ reconcile: { waiting: 'Backoff' } }, { annotations })['Waiting']).toBe('Paused')
   })

@@ -51,7 +51,7 @@ describe('what stands there twice', () => {
     )
   })
 
-  it('is told of a hundred times', () => {
+  it('is reported for a hundred fields at most', () => {
     const fields = Array.from({ length: 101 }, (_, i) => `"f${i}":1,"f${i}":2`)
     expect(duplicatesIn(`{${fields.join(',')}}`)).toEqual(Array.from({ length: 100 }, (_, i) => `"f${i}"`))
   })

@@ -37,7 +37,7 @@ describe('a namespace', () => {
     [{ spec: { finalizers: ['other'] } }, ['x.dev/y']],
     [{ spec: { finalizers: ['kubernetes'] } }, keeps],
     [{ spec: 'kubernetes' }, ['x.dev/y']],
-  ])('is let go by a finalize of %j, or not', async (body, finalizers) => {
+  ])('keeps or loses its own finalizer by a finalize of %j', async (body, finalizers) => {
     const { ask, patches } = open()
     expect(await ask(body)).toEqual([200, 'a'])
     expect(patches()).toMatchObject([

@@ -142,7 +142,7 @@ describe('what is wrong with a patch and harms nothing', () => {
     await expect(applied).rejects.toMatchObject({ code: 'UNDECODABLE' })
   })
 
-  it('is told of a hundred times, and of whole operations', async () => {
+  it('is reported a hundred times at most, and for whole operations', async () => {
     const { ask } = open()
     const operations = Array.from({ length: 60 }, () => odd)
     const end = await ask('json', operations, 'fieldValidation=Strict')

@@ -57,6 +57,11 @@ export const creation: Reviewed & { readonly object: ApiObject } = {
   user: { name: 'ann', groups: ['people'] },
 }
 
+const { object: _, ...rest } = creation
+/** A request that names no object at all. */
+export const withoutObject: Reviewed = rest
+export const deletion: Reviewed = { ...withoutObject, operation: 'DELETE', old: thing() }
+
 export const rule = { apiGroups: ['g.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }
 /** It lets nothing through of what is asked here. */
 export const strangeRule = { ...rule, apiGroups: ['other.dev'] }

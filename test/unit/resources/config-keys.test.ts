@@ -35,7 +35,7 @@ describe('the name of an entry', () => {
     expect(fault).toMatchObject({ field: `data[${shown}]`, message: expect.stringContaining(`"${shown}"`) })
   })
 
-  it('is told of a hundred at most', () => {
+  it('is reported for a hundred entries at most', () => {
     const many = named(...Array.from({ length: 101 }, (_, i) => `/${i}`))
     expect(fieldsOf({ data: many })).toHaveLength(100)
   })

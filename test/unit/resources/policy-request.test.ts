@@ -9,11 +9,9 @@ import {
   partOf,
 } from '../../../shared/resources/policy-request.ts'
 import type { Reviewed } from '../../../shared/resources/policy-review.ts'
-import { creation, kind, thing } from './admission-world.ts'
+import { creation, deletion, kind, thing, withoutObject } from './admission-world.ts'
 import { createMapStore } from './map-store.ts'
 
-const { object: _, ...bare } = creation
-const deletion: Reviewed = { ...bare, operation: 'DELETE', old: thing() }
 const scale = defineBuiltInKind({ group: 'autoscaling', kind: 'Scale', plural: 'scales', namespaced: true, schema: {} })
 const wide = { ...kind, namespaced: false }
 const space: ApiObject = {
@@ -78,7 +76,7 @@ describe('what a request is about', () => {
     const named = { ...thing(), metadata: { ...thing().metadata, name: 'was' } }
     expect(partOf({ ...creation, old: named }, 'name')).toBe('t')
     expect(partOf({ ...deletion, old: named }, 'name')).toBe('was')
-    expect([partOf(bare, 'name'), partOf(bare, 'namespace')]).toEqual(['', ''])
+    expect([partOf(withoutObject, 'name'), partOf(withoutObject, 'namespace')]).toEqual(['', ''])
   })
 
   it.each<[string, Reviewed, string | undefined, number]>([

@@ -4,11 +4,8 @@ import type { JsonObject } from '../../../shared/model/json.ts'
 import { objectText } from '../../../shared/model/object-text.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
-import type { Reviewed } from '../../../shared/resources/policy-review.ts'
-import { creation, endOf, mutating, openAdmission, rule, thing, webhooks } from './admission-world.ts'
+import { creation, deletion, endOf, mutating, openAdmission, rule, thing, webhooks } from './admission-world.ts'
 
-const { object: _, ...withoutObject } = creation
-const deletion: Reviewed = { ...withoutObject, operation: 'DELETE', old: thing() }
 const ifNeeded = { reinvocationPolicy: 'IfNeeded' }
 const set = (field: string, value: string | number) => [{ op: 'add', path: `/spec/${field}`, value }]
 const sizeOf = (request: JsonObject) => (request['object'] as unknown as ApiObject).spec?.['size'] as number

@@ -9,6 +9,7 @@ import type { Reviewed } from '../../../shared/resources/policy-review.ts'
 import {
   bindingOf,
   creation,
+  deletion,
   endOf,
   kind,
   mutating,
@@ -20,8 +21,6 @@ import {
   webhooks,
 } from './admission-world.ts'
 
-const { object: _, ...withoutObject } = creation
-const deletion: Reviewed = { ...withoutObject, operation: 'DELETE', old: thing() }
 const large = thing({ text: 'x'.repeat(50_000) })
 const deniedBy = (policy: string, why: string, binding = policy) =>
   `INVALID: things.g.dev "t" is forbidden: ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${why}`

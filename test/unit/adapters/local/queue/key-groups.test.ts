@@ -98,7 +98,7 @@ describe('a key that is taken', () => {
     expect([statesAt(5), groups.isAnyTaken(), groups.nextDeadlineMs()]).toEqual([[], false, undefined])
   })
 
-  it('is followed by what has arrived meanwhile, which is counted anew', () => {
+  it('is followed by the wake-ups that came during its run, as a new turn', () => {
     const { groups, send, takeAt, namesAt } = open()
     send('a', 0)
     const { handle } = takeAt(0)
@@ -111,7 +111,7 @@ describe('a key that is taken', () => {
     expect(namesAt(7)).toEqual([])
   })
 
-  it('waits for the time of what has arrived meanwhile', () => {
+  it('is followed at its time by a wake-up that came during its run', () => {
     const { groups, send, takeAt, namesAt } = open()
     send('a', 0)
     const { handle } = takeAt(0)
@@ -153,7 +153,7 @@ describe('a key that is taken', () => {
     expect(statesAt(visibilityMs)).toEqual(['a running 0'])
   })
 
-  it('comes back with what has arrived meanwhile', () => {
+  it('comes back together with the wake-ups that came during its run', () => {
     const { groups, send, takeAt } = open()
     send('a', 0, { reason: 'one' })
     takeAt(0)

@@ -175,7 +175,7 @@ describe('an object', () => {
     await expect(create('a').then(write)).rejects.toMatchObject({ code })
   })
 
-  it('of a kind that nobody knows is not there to change', async () => {
+  it('is not found for a change if its kind is unknown', async () => {
     const odd = storedWidget('a')
     await expect(opened.store.remove({ ...odd, object: { ...odd.object, kind: 'Odd' } })).rejects.toMatchObject({
       code: 'NOT_FOUND',
