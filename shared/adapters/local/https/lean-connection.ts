@@ -84,7 +84,7 @@ async function answer(connection: Connection, exchange: Exchange): Promise<void>
   const { shell, socket } = connection
   try {
     const response = await shell.handler(new LeanRequest(connection, exchange))
-    connection.dueSecond = Infinity
+    if (connection.phase === 'busy') connection.dueSecond = Infinity
     const keeps = await respond(connection, exchange, response)
     exchange.controller?.abort(overReason)
     connection.exchange = undefined
