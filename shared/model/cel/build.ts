@@ -5,7 +5,7 @@ import { buildConstruct } from './construct.ts'
 import { isSame } from './equality.ts'
 import { dottedName, ExpressionError, type Expression } from './expression.ts'
 import { buildLoop } from './loops.ts'
-import { Meter } from './meter.ts'
+import { CostError, Meter } from './meter.ts'
 import { accepts, type Overload } from './overload.ts'
 import { plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
 import { CelFailure, TypeValue, Uint, type Value } from './value.ts'
@@ -230,8 +230,13 @@ const readers: ReadonlySet<string> = new Set([
 ])
 
 function checkConstant(run: ProgramStep, at: number): void {
-  const result = run({ slots: [], meter: new Meter(constantSteps) })
-  if (result instanceof CelFailure) throw new ExpressionError(result.message, at)
+  try {
+    const result = run({ slots: [], meter: new Meter(constantSteps) })
+    if (result instanceof CelFailure) throw new ExpressionError(result.message, at)
+  } catch (error) {
+    if (error instanceof CostError) throw new ExpressionError(error.message, at)
+    throw error
+  }
 }
 
 const constantSteps = 100_000

@@ -71,8 +71,15 @@ function timeOf(value: string): Timestamp | undefined {
   return ns === undefined ? undefined : new Timestamp(ns)
 }
 
+const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
+
+/** What was stored before its schema asked for bytes may be any text. */
+function readBytes(value: string): Uint8Array | undefined {
+  return base64.test(value) ? bytesFromBase64(value) : undefined
+}
+
 const texts: Readonly<Record<string, SchemaShape>> = {
-  byte: readText(plain.bytes, bytesFromBase64),
+  byte: readText(plain.bytes, readBytes),
   duration: readText(plain.duration, (value) => {
     const ns = readDuration(value)
     return ns === undefined ? undefined : new CelDuration(ns)

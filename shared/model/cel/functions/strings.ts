@@ -103,7 +103,6 @@ function spread(text: string, most: number): readonly string[] {
 /** Into so many pieces at most, or into all there are. */
 function split(text: string, by: string, most: number): readonly string[] {
   if (most === 0) return []
-  if (most === 1) return [text]
   const all = by === '' ? Array.from(text) : text.split(by)
   if (most < 0 || all.length <= most) return all
   return [...all.slice(0, most - 1), all.slice(most - 1).join(by)]

@@ -38,6 +38,7 @@ describe.each<[string, readonly string[]]>([
       '"a,b,c".split(",") == ["a", "b", "c"] && "a,b,c".split(",", 2) == ["a", "b,c"] && "a,b,c".split(",", 0) == []',
       '"a,b,c".split(",", 1) == ["a,b,c"] && "a,b,c".split(",", 3) == ["a", "b", "c"] && "a,b".split(",", -1) == ["a", "b"]',
       '"abc".split("") == ["a", "b", "c"] && "abc".split("", 2) == ["a", "bc"] && "".split(",") == [""]',
+      '"".split("", 1) == [] && "".split(",", 1) == [""] && "abc".split("", 1) == ["abc"]',
       '["a", "b"].join() == "ab" && ["a", "b"].join("-") == "a-b" && ["a"].join("-") == "a"',
       'strings.quote("a\\"b\\n") == "\\"a\\\\\\"b\\\\n\\""',
       '"abc".size() == 3 && size("😀") == 1 && size("") == 0 && size("a😀b") == 3',

@@ -125,6 +125,7 @@ describe('an expression is refused', () => {
     ['m[1]', "found no matching overload for '_[_]' applied to '(map(string, int), int)'"],
     ['s[0]', "found no matching overload for '_[_]' applied to '(string, int)'"],
     ['[1, "a"]', "expected type 'int' but found 'string'"],
+    [`"%s".format(["${'%f'.repeat(1_200)}".format([${Array(1_200).fill('1e308').join()}])])`, 'takes too many steps'],
     ['{"a": 1, 2: 1}', "expected type 'string' but found 'int'"],
     ['{"a": 1, "b": "c"}', "expected type 'int' but found 'string'"],
     ['[?1]', "expected type 'optional_type' but found 'int'"],
