@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { Condition } from '../../../shared/model/conditions.ts'
 import { acceptCrd } from '../../../shared/model/crd/accept-crd.ts'
 import { checkCrd } from '../../../shared/model/crd/check-crd.ts'
+import { customResourceDefinitionSchema } from '../../../shared/model/crd/crd-schema.ts'
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../../../shared/model/custom-resource-definition.ts'
+import { prune } from '../../../shared/model/schema/prune.ts'
 
 const v1: CustomResourceDefinitionVersion = {
   name: 'v1',
@@ -72,7 +74,7 @@ interface Row {
 }
 
 const version = 'spec.versions[0]'
-const column = { name: 'Color', type: 'string', jsonPath: '.spec.color' }
+const column = { name: 'Color', type: 'string' as const, jsonPath: '.spec.color' }
 const columns = (count: number) => Array.from({ length: count }, () => column)
 
 /** Compared with apiextensions-apiserver 0.32, which writes `spec.validation` for the schema of the only version. */
@@ -292,11 +294,12 @@ const rows: readonly Row[] = [
       schema: {
         openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: null } } } },
       },
-      selectableFields: [{ jsonPath: '.spec.color' }],
+      selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.color.x' }],
     }),
     errors: [
       `${version}.schema.openAPIV3Schema.properties[spec].properties.color: Invalid value: `,
       `${version}.selectableFields[0].jsonPath: Invalid value: ".spec.color": is an invalid path`,
+      `${version}.selectableFields[1].jsonPath: Invalid value: ".spec.color.x": is an invalid path`,
     ],
   },
   {
@@ -315,6 +318,42 @@ const rows: readonly Row[] = [
     errors: [
       `${version}.deprecationWarning: Invalid value: "old\\nstyle": must only contain printable UTF-8 characters`,
     ],
+  },
+  {
+    because: 'names of columns and warnings may be short, and a warning as long as this',
+    crd: withSpec({
+      versions: ['x', 'x'.repeat(256)].map((deprecationWarning, i) => ({
+        ...v1,
+        name: `v${i + 1}`,
+        storage: i === 0,
+        deprecated: true,
+        deprecationWarning,
+        additionalPrinterColumns: [{ ...column, name: 'C' }],
+      })),
+    }),
+  },
+  {
+    because: 'a warning is no longer than that, and not empty',
+    crd: withSpec({
+      versions: ['', 'x'.repeat(257)].map((deprecationWarning) => ({ ...v1, deprecated: true, deprecationWarning })),
+    }),
+    errors: [
+      'spec.versions[0].deprecationWarning: Invalid value: ""',
+      'spec.versions[1].deprecationWarning: Too long: may not be more than 256 bytes',
+    ],
+  },
+  {
+    because: 'eight fields are selectable',
+    crd: withVersion({ ...selecting(8) }),
+  },
+  {
+    because: 'a ninth is not',
+    crd: withVersion({ ...selecting(9) }),
+    errors: [`${version}.selectableFields: Too many: 9: must have at most 8 items`],
+  },
+  {
+    because: 'a condition may have no time',
+    crd: { ...widgets, status: { conditions: [{ type: 'Other', status: 'True', lastTransitionTime: null }] } },
   },
   {
     because: 'a conversion by webhook names the webhook',
@@ -495,8 +534,25 @@ const rows: readonly Row[] = [
   },
 ]
 
+function selecting(count: number): object {
+  const names = Array.from({ length: count }, (_, i) => `f${i}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  return {
+    schema: { openAPIV3Schema: { type: 'object', properties } },
+    selectableFields: names.map((name) => ({ jsonPath: `.${name}` })),
+  }
+}
+
 function preserving(): object {
   return { 'x-kubernetes-preserve-unknown-fields': true }
+}
+
+function conditionsOf(accepted: 'True' | 'False', established: 'True' | 'False'): readonly Condition[] {
+  const more = { reason: 'X', message: '', lastTransitionTime: '2025-01-01T00:00:00Z' }
+  return [
+    { type: 'NamesAccepted', status: accepted, ...more },
+    { type: 'Established', status: established, ...more },
+  ]
 }
 
 describe('checkCrd', () => {
@@ -527,6 +583,12 @@ describe('checkCrd', () => {
       live: established,
       next: withSpec({ scope: 'Cluster', names: { kind: 'Gadget', plural: 'widgets' } }),
       fields: ['spec.scope', 'spec.names.kind'],
+    },
+    {
+      because: 'kind and scope may change while only the names are accepted',
+      live: { ...widgets, status: { conditions: conditionsOf('True', 'False') } },
+      next: withSpec({ scope: 'Cluster', names: { kind: 'Gadget', plural: 'widgets' } }),
+      fields: [],
     },
     {
       because: 'kind and scope may change before',
@@ -671,6 +733,14 @@ describe('acceptCrd', () => {
     ])
   })
 
+  it('is not established by names that were accepted before', () => {
+    const before = { ...withNames({ kind: 'Gadget' }), status: { conditions: conditionsOf('True', 'False') } }
+    expect(acceptCrd(before, now, [gadgets]).status?.conditions?.map(({ status }) => status)).toEqual([
+      'False',
+      'False',
+    ])
+  })
+
   it('lets groups have the same names', () => {
     const elsewhere = { ...gadgets, spec: { ...gadgets.spec, group: 'example.org' } }
     expect(acceptCrd(withNames({ kind: 'Gadget' }), now, [elsewhere]).status?.conditions?.[1]?.status).toBe('True')
@@ -686,6 +756,11 @@ describe('acceptCrd', () => {
     expect(free.status?.acceptedNames?.shortNames).toEqual(['wd'])
     expect(free.status?.conditions?.[0]).toMatchObject({ status: 'True', lastTransitionTime: '2026-03-01T10:00:05Z' })
   })
+})
+
+it('is pruned of nothing that a definition has, the schemas of its versions among it', () => {
+  const full = acceptCrd(withSpec({ conversion: { strategy: 'None' }, preserveUnknownFields: false }), 0)
+  expect(prune(customResourceDefinitionSchema, full as never)).toEqual({ value: full, unknown: [] })
 })
 
 describe('a definition whose rules might cost too much', () => {

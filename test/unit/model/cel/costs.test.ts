@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { callCost, ownSize, type Costed } from '../../../../shared/model/cel/cost/call-costs.ts'
 import { checkRuleCosts } from '../../../../shared/model/cel/cost/check-costs.ts'
 import { declaredBy, type Declared } from '../../../../shared/model/cel/cost/declared.ts'
 import { estimateCost } from '../../../../shared/model/cel/cost/estimate.ts'
+import type { Overload } from '../../../../shared/model/cel/overload.ts'
 import { shapeOf } from '../../../../shared/model/cel/schema-value.ts'
+import { listOf as listType, parseType, plain, type Type } from '../../../../shared/model/cel/type.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 
+/** What it costs to go through something of any size, a tenth for each part. */
+const anySize = 1_844_674_407_370_955_300
 const text: StructuralSchema = { type: 'string', maxLength: 10 }
 const whole: StructuralSchema = { type: 'integer' }
 const listOf = (items: StructuralSchema, maxItems: number): StructuralSchema => ({ type: 'array', maxItems, items })
@@ -101,7 +106,7 @@ describe('an expression costs at most', () => {
     ['self.s.split(",").all(x, true)', 131],
     ['self.l.join() == self.t', 34],
     ['self.l.join(", ") == self.t', 35],
-    ['self.l.map(x, x).join(",") == self.t', 1_844_674_407_370_955_300],
+    ['self.l.map(x, x).join(",") == self.t', anySize],
     ['self.ns.isSorted()', 9],
     ['self.l.isSorted()', 27],
     ['self.ns.sum() > 0', 10],
@@ -150,7 +155,7 @@ describe('an expression costs at most', () => {
     ['cidr(self.s).containsCIDR(self.t)', 25],
     ['cidr(self.s).containsCIDR(cidr(self.t))', 25],
     ['quantity(self.s) == quantity(self.t)', 19],
-    ['quantity(self.s) != quantity(self.t)', 1_844_674_407_370_955_300],
+    ['quantity(self.s) != quantity(self.t)', anySize],
     ['quantity(self.s).add(1).isInteger()', 8],
     ['isQuantity(self.s)', 6],
     ['format.dns1123Label().validate(self.s).hasValue()', 132],
@@ -161,14 +166,116 @@ describe('an expression costs at most', () => {
     ['type(self.n) == int', 4],
     ['self == self', 2],
     ['dyn(self.s) == self.t', 15],
+    ['[1, 2].isSorted()', 12],
+    ['self.any.replace(self.s, self.t) == self.any', 943_727],
+    ['self.bytes + b"twelve bytes"', 8],
+    ['type(self.at) == google.protobuf.Timestamp', 4],
+    ['self.?s == optional.of("a")', anySize],
+    ['optional.of(self).s.hasValue()', 3],
+    ['self.l[0] == self.l[1]', 10],
+    ['self.m["a"] == self.m["b"]', 10],
+    ['self.l[?0] == self.l[?1]', anySize],
+    ['optional.of(self.l)[0] == optional.of(self.l)[1]', anySize],
+    ['self.l.all(i, x, i == 0)', 23],
+    ['self.', 0],
   ])('%s: %d', (rule, cost) => {
     if (self === undefined || declared === undefined) throw new Error('an object has a type')
     expect(estimateCost(rule, { self }, declared)).toBe(cost)
+  })
+
+  it('what the key and the value of each entry cost', () => {
+    const map: StructuralSchema = { type: 'object', maxProperties: 3, additionalProperties: text }
+    const [type, parts] = [shapeOf(map)?.type, declaredBy(map)]
+    if (type === undefined || parts === undefined) throw new Error('a map has a type')
+    expect(estimateCost('self.all(k, v, k == v)', { self: type }, parts)).toBe(17)
+  })
+})
+
+describe('a call costs, and makes something of a size', () => {
+  const ofType = (type: Type, more: Partial<Costed> = {}): Costed => ({ cost: 0, type, ...more })
+  const sized = (min: number, max: number, type: Type = plain.string): Costed => ofType(type, { size: { min, max } })
+  const [strings, ints] = [listType(plain.string), listType(plain.int)]
+  const [net, address] = ['net.CIDR', 'net.IP'].map(parseType) as [Type, Type]
+  const literal = (value: bigint): Costed => ofType(plain.int, { literal: value })
+  const all = sized(3, 11)
+  const most = 2 ** 64
+
+  it.each<[string, readonly (readonly Type[])[], Costed | undefined, readonly Costed[], object]>([
+    ['constructor', [], undefined, [], { cost: 1 }],
+    ['isSorted', [], ofType(strings, { size: { min: 0, max: 5 }, itemSize: { min: 0, max: 20 } }), [], { cost: 15 }],
+    ['isSorted', [], sized(0, 5, strings), [], { cost: 5 * anySize }],
+    ['isSorted', [], sized(0, 5, ints), [], { cost: 5 }],
+    ['indexOf', [], sized(0, 25), [], { cost: 3 }],
+    ['indexOf', [], undefined, [], { cost: anySize }],
+    ['replace', [], all, [sized(2, 2), sized(2, 2)], { cost: 3, size: { min: 3, max: 11 } }],
+    ['replace', [], all, [sized(1, 3), sized(2, 4)], { cost: 3, size: { min: 2, max: 44 } }],
+    ['replace', [], all, [sized(1, 2), sized(3, 3)], { cost: 3, size: { min: 3, max: 33 } }],
+    ['replace', [], all, [sized(0, 5), sized(1, 1)], { cost: 3, size: { min: 1, max: 23 } }],
+    ['replace', [], all, [sized(0, 0), sized(1, 1)], { cost: 3, size: { min: 7, max: 23 } }],
+    ['replace', [], all, [ofType(plain.string), sized(1, 1)], { cost: 3, size: { min: 1, max: 23 } }],
+    ['split', [], all, [all], { cost: 3, size: { min: 0, max: 11 } }],
+    ['split', [], all, [all, literal(3n)], { cost: 3, size: { min: 0, max: 3 } }],
+    ['split', [], all, [all, literal(0n)], { cost: 3, size: { min: 0, max: 0 } }],
+    ['split', [], all, [all, literal(-1n)], { cost: 3, size: { min: 0, max: most } }],
+    [
+      'join',
+      [],
+      ofType(strings, { size: { min: 1, max: 4 }, itemSize: { min: 0, max: 10 } }),
+      [sized(2, 2)],
+      { cost: 5, size: { min: 0, max: 46 } },
+    ],
+    [
+      'join',
+      [],
+      ofType(strings, { size: { min: 3, max: 4 }, itemSize: { min: 0, max: 10 } }),
+      [sized(2, 2)],
+      { cost: 5, size: { min: 4, max: 46 } },
+    ],
+    [
+      'join',
+      [],
+      ofType(strings, { size: { min: 0, max: 0 }, itemSize: { min: 0, max: 10 } }),
+      [sized(2, 2)],
+      { cost: 0, size: { min: 0, max: 0 } },
+    ],
+    ['join', [], sized(2, 2, plain.dyn), [], { cost: 0, size: { min: 0, max: 0 } }],
+    ['find', [], sized(1, 19), [sized(8, 8)], { cost: 4, size: { min: 0, max: 19 } }],
+    ['matches', [], sized(1, 19), [sized(8, 8)], { cost: 4 }],
+    ['matches', [], undefined, [sized(1, 19), sized(8, 8)], { cost: 1 }],
+    ['_==_', [], undefined, [ofType(address), ofType(address)], { cost: 1 }],
+    ['_==_', [], undefined, [ofType(net), ofType(net)], { cost: 1 }],
+    ['_==_', [], undefined, [sized(0, 100, address), sized(0, 100, net)], { cost: 10 }],
+    ['_==_', [], undefined, [sized(0, 100), sized(0, 30)], { cost: 3 }],
+    ['_+_', [[plain.string]], undefined, [sized(1, 9), sized(2, 12)], { cost: 3, size: { min: 3, max: 21 } }],
+    ['_+_', [[strings]], undefined, [sized(1, 9), sized(2, 12)], { cost: 1, size: { min: 3, max: 21 } }],
+    ['_+_', [[plain.int]], undefined, [sized(1, 9), sized(2, 12)], { cost: 1 }],
+    ['string', [[plain.bytes]], undefined, [sized(9, 20)], { cost: 2, size: { min: 2, max: 20 } }],
+    ['string', [[plain.int]], undefined, [ofType(plain.int)], { cost: 1, size: { min: 0, max: 32 } }],
+    ['string', [[plain.string]], undefined, [sized(1, 99)], { cost: 1 }],
+    ['bytes', [[plain.string]], undefined, [sized(2, 5)], { cost: 1, size: { min: 2, max: 20 } }],
+    ['strings.quote', [[plain.string]], undefined, [sized(2, 5)], { cost: 1, size: { min: 4, max: 12 } }],
+    ['ip', [[plain.string]], undefined, [sized(0, 45)], { cost: 5 }],
+    ['ip', [[net]], ofType(net), [], { cost: 1 }],
+    ['format', [[plain.string]], sized(0, 45), [ofType(strings)], { cost: 5 }],
+    ['format', [], undefined, [sized(0, 45)], { cost: 1 }],
+  ])('%s %#', (...row) => {
+    const [name, takes, target, args, made] = row
+    const overloads = takes.map((types) => ({ takes: types })) as unknown as readonly Overload[]
+    expect(callCost({ name, overloads, target, args })).toEqual(made)
+  })
+
+  it('of which nothing is known it may be any, and what is of a fixed size counts as one', () => {
+    const nobody: { readonly knows?: Costed } = {}
+    expect(ownSize(nobody.knows)).toEqual({ min: 0, max: most })
+    expect(ownSize(ofType(plain.string))).toEqual({ min: 0, max: most })
+    expect(ownSize(ofType(plain.int))).toEqual({ min: 1, max: 1 })
   })
 })
 
 describe('a value of a schema', () => {
   const most = 3 * 1_024 * 1_024 - 2
+  /** An object that has a field of this name takes 65 bytes, and an entry with it 71. */
+  const longName = 'n'.repeat(58)
   const object = (properties: StructuralSchema['properties'], required?: readonly string[]): StructuralSchema => ({
     type: 'object',
     ...(properties && { properties }),
@@ -185,6 +292,7 @@ describe('a value of a schema', () => {
     [{ type: 'string', enum: ['a', 'äb'] }, 3, 2],
     [{ type: 'string', enum: ['a'], maxLength: 9 }, 36, 2],
     [{ type: 'string', enum: [5, 'abcd'] }, 4, 2],
+    [{ type: 'string', enum: [5] }, 0, 2],
     [{ type: 'string', enum: [] }, 0, 2],
     [{ type: 'string', format: 'byte' }, most, 2],
     [{ type: 'string', format: 'byte', maxLength: 7 }, 7, 2],
@@ -198,6 +306,7 @@ describe('a value of a schema', () => {
     [listOf(whole, 7), 7, 2],
     [{ type: 'object', additionalProperties: whole }, Math.floor(most / 7), 2],
     [{ type: 'object', additionalProperties: whole, maxProperties: 7 }, 7, 2],
+    [{ type: 'object', additionalProperties: object({ [longName]: whole }, [longName]) }, most / 71, 2],
     [object({ ab: whole, c: text }), 0, 2],
     [object({ ab: whole, c: text }, ['ab']), 0, 2 + 2 + 1 + 4],
     [object({ ab: whole, c: { ...text, default: 'x' } }, ['ab', 'c']), 0, 2 + 2 + 1 + 4],
@@ -246,10 +355,13 @@ describe('rules that may cost too much', () => {
     ])
   const numbers = (count: number): StructuralSchema => listOf(whole, count)
   const over = 'self.all(x, true)'
+  const two = '1 == 1 && 1 == 1'
 
   it.each<[string, StructuralSchema, readonly unknown[]]>([
     ['within the limit of one', ruled(numbers(3_333_332), over), []],
     ['above the limit of one', ruled(numbers(3_333_334), over), [['f.rules[0].rule', '1.000000x']]],
+    ['exactly at the limit of one', ruled(numbers(3_333_332), `${over} && ${two}`), []],
+    ['half above the limit of one', ruled(numbers(4_999_999), `${over} && 1 == 1`), [['f.rules[0].rule', '1.5x']]],
     ['well above the limit of one', ruled(numbers(6_000_000), over), [['f.rules[0].rule', '1.8x']]],
     [
       'a hundred times above',
@@ -276,6 +388,16 @@ describe('rules that may cost too much', () => {
       { type: 'array', items: ruled(whole, 'self > 0 || self < -9 || self < -8 || self < -7') },
       [['f.items.rules[0].rule', '1.258291x']],
     ],
+    [
+      'in a field that has the name of what every object has',
+      ruled({ type: 'object', properties: { metadata: numbers(6_000_000) } }, 'self.metadata.all(x, true)'),
+      [['f.rules[0].rule', '1.8x']],
+    ],
+    [
+      'nowhere in what has no type',
+      { type: 'array', items: ruled({ 'x-kubernetes-preserve-unknown-fields': true }, 'true') },
+      [],
+    ],
   ])('are found %s', (_what, one, errors) => {
     expect(found(one)).toEqual(errors)
   })
@@ -288,6 +410,36 @@ describe('rules that may cost too much', () => {
       [0, 1, 2, 3].map((i) => `f.rules[${i}].rule`),
     )
     expect(all.at(-1)?.[0]).toBe('p')
+  })
+
+  it('are found at the root, which has what every object has', () => {
+    const one = ruled({ type: 'object' }, 'self.metadata.name.contains(self.metadata.name)')
+    expect(checkRuleCosts(one, 'p').map(({ field }) => field)).toContain('p.x-kubernetes-validations[0].rule')
+  })
+
+  it('are found together, up to the limit of all, and named from a hundredth of it on', () => {
+    const exact = ruled(numbers(3_333_332), `${over} && ${two}`)
+    const many = (count: number) => ({
+      type: 'object' as const,
+      properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, exact])),
+    })
+    expect(checkRuleCosts(many(10), 'p')).toEqual([])
+    expect(checkRuleCosts(many(11), 'p')).toHaveLength(5)
+    const fields = {
+      hundredth: ruled(numbers(333_332), `${over} && ${two}`),
+      large: ruled(numbers(50_000_000), over),
+      less: ruled(numbers(333_332), `${over} && 1 == 1`),
+    }
+    const named = checkRuleCosts({ type: 'object', properties: fields }, 'p').map(({ field }) => field)
+    const rule = (name: string): string => `p.properties[${name}].x-kubernetes-validations[0].rule`
+    expect(named).toEqual([rule('large'), rule('large'), rule('hundredth'), 'p'])
+  })
+
+  it('speak of the value before as it is, or as one that may not be there', () => {
+    const one = (rule: string, more: object) => ({ ...numbers(9), 'x-kubernetes-validations': [{ rule, ...more }] })
+    const costly = 'oldSelf.map(x, x).map(x, [x]).all(x, x.all(y, self.exists(z, z == y)))'
+    expect(found({ ...one(costly, {}), maxItems: 90_000 })).not.toEqual([])
+    expect(found(one('oldSelf.hasValue() && oldSelf.value().all(x, true)', { optionalOldSelf: true }))).not.toEqual([])
   })
 
   it('are asked what their messages cost, once', () => {

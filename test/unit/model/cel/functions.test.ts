@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Meter } from '../../../../shared/model/cel/meter.ts'
 import { compileExpression } from '../../../../shared/model/cel/program.ts'
+import { plain } from '../../../../shared/model/cel/type.ts'
 import { CelFailure, type Result } from '../../../../shared/model/cel/value.ts'
 
 /** What is wrong with a text is found when it is compiled, where all of it is known by then. */
@@ -21,6 +22,7 @@ describe.each<[string, readonly string[]]>([
       '"a😀c".charAt(1) == "😀" && "a😀c".charAt(2) == "c" && "a😀c".charAt(3) == ""',
       '"abcab".indexOf("ab") == 0 && "abcab".indexOf("ab", 1) == 3 && "abc".indexOf("x") == -1',
       '"abc".indexOf("") == 0 && "abc".indexOf("", 2) == 2 && "abc".indexOf("c", 3) == -1 && "abc".indexOf("c", 2) == 2',
+      '"abc".indexOf("", 5) == 5 && "abc".lastIndexOf("", 5) == 5 && "abc".substring(0, 0) == ""',
       '"😀a😀".indexOf("a") == 1 && "😀a😀".indexOf("😀", 1) == 2 && "😀a".indexOf("a", 2) == -1',
       '"abcab".lastIndexOf("ab") == 3 && "abcab".lastIndexOf("ab", 2) == 0 && "abc".lastIndexOf("x") == -1',
       '"abc".lastIndexOf("") == 3 && "abc".lastIndexOf("", 1) == 1 && "".lastIndexOf("a") == -1 && "".lastIndexOf("") == 0',
@@ -44,6 +46,8 @@ describe.each<[string, readonly string[]]>([
       '"abc".size() == 3 && size("😀") == 1 && size("") == 0 && size("a😀b") == 3',
       '"abc" < "abd" && "ab" < "abc" && "" < "a" && !("b" < "a") && "a" <= "a" && "b" > "a" && "b" >= "b"',
       '"\\uffff" < "😀" && "😀" > "\\uffff" && "😀" < "😁" && "\\ud7ff" < "\\ue000" && "a" != "b"',
+      '"\\uffff" < "\\U00010000" && "\\U00010000" > "\\uffff" && "\\U00010000" < "\\U000103ff" && "\\U000103ff" > "\\U00010000"',
+      '"😀a".split("") == ["😀", "a"]',
       '"a" + "b" == "ab" && "" + "" == ""',
     ],
   ],
@@ -98,6 +102,7 @@ describe.each<[string, readonly string[]]>([
     [
       '[1, 2, 2].isSorted() && ![2, 1].isSorted() && [1].isSorted() && ["a", "b"].isSorted() && [1.5, 2.5].isSorted() && [1u, 2u].isSorted()',
       '[3, 1, 2].min() == 1 && [3, 1, 2].max() == 3 && ["b", "a"].min() == "a" && [false, true].max() && [1.5, 0.5].min() == 0.5 && [5].max() == 5',
+      'string([0.0, -0.0].min()) == "0" && string([-0.0, 0.0].min()) == "-0" && string([0.0, -0.0].max()) == "0"',
       '[duration("2s"), duration("1s")].min() == duration("1s") && [b"b", b"a"].max() == b"b" && [2u, 3u].max() == 3u',
       '[timestamp("2026-01-02T00:00:00Z"), timestamp("2026-01-01T00:00:00Z")].min() == timestamp("2026-01-01T00:00:00Z")',
       '[1, 2, 3].sum() == 6 && [1u, 2u].sum() == 3u && [0.5, 0.25].sum() == 0.75 && [duration("1s"), duration("2s")].sum() == duration("3s")',
@@ -122,6 +127,7 @@ describe.each<[string, readonly string[]]>([
       '!optional.ofNonZeroValue([]).hasValue() && optional.ofNonZeroValue([1]).hasValue() && !optional.ofNonZeroValue({}).hasValue() && optional.ofNonZeroValue({1: 1}).hasValue()',
       '!optional.ofNonZeroValue(false).hasValue() && optional.ofNonZeroValue(true).hasValue() && !optional.ofNonZeroValue(0.0).hasValue() && !optional.ofNonZeroValue(null).hasValue()',
       'optional.of(1) == optional.of(1) && optional.of(1) != optional.of(2) && optional.none() == optional.none() && optional.of(1) != optional.none()',
+      'optional.of([1]) == optional.of([1]) && optional.of([1]) != optional.of([2]) && optional.none() != optional.of([1])',
       '{"a": 1}[?"a"] == optional.of(1) && {"a": 1}[?"b"] == optional.none() && [1][?0] == optional.of(1) && [1][?1] == optional.none()',
       '{"a": {"b": 1}}.?a.?b.orValue(0) == 1 && {"a": {"b": 1}}.?x.b.orValue(0) == 0 && optional.of(1).optMap(x, x + 1).value() == 2',
       '[?optional.of(1), ?optional.none()] == [1] && {?"a": optional.of(1), ?"b": optional.none()} == {"a": 1}',
@@ -134,6 +140,7 @@ describe.each<[string, readonly string[]]>([
       '1 + 2 == 3 && 1 - 2 == -1 && 2 * 3 == 6 && 1.5 + 2.0 == 3.5 && 1.5 - 2.0 == -0.5 && 1.5 * 2.0 == 3.0 && 3.0 / 2.0 == 1.5 && 1u + 2u == 3u',
       'dyn(1) == 1.0 && dyn(1u) == 1 && 1 < 1.5 && 2u > 1.5 && 1 <= 1u && dyn(1) == dyn(1u) && dyn(1.5) != dyn(1) && 0x10 == 16 && -(1) == -1 && -(1.5) == -1.5',
       '9223372036854775807 - 1 == 9223372036854775806 && -9223372036854775807 - 1 < 0 && 18446744073709551615u > 9223372036854775807u',
+      '9223372036854775807 != 9223372036854775806 && 9223372036854775807 > 9223372036854775806 && !(2 <= 1) && !(1 >= 2)',
       '!(0.0 / 0.0 == 0.0 / 0.0) && !(0.0 / 0.0 < 1.0) && !(0.0 / 0.0 >= 1.0) && 1.0 / 0.0 > 1e308',
       'int("12") == 12 && int("-12") == -12 && int("+12") == 12 && int(1.9) == 1 && int(-1.9) == -1 && int(5u) == 5 && int(duration("1s")) == 1000000000',
       'int("9223372036854775807") == 9223372036854775807 && uint("18446744073709551615") == 18446744073709551615u && uint(1.9) == 1u && uint(0.0) == 0u && uint(5) == 5u',
@@ -144,6 +151,7 @@ describe.each<[string, readonly string[]]>([
       'string(1e21) == "1e+21" && string(1234567.5) == "1.2345675e+06" && string(1.0 / 0.0) == "+Inf" && string(-1.0 / 0.0) == "-Inf" && string(0.0 / 0.0) == "NaN" && string(-0.0) == "-0" && string(0.0) == "0"',
       'bool("true") && bool("t") && bool("1") && bool("TRUE") && bool("True") && !bool("false") && !bool("f") && !bool("0") && !bool("FALSE") && !bool("False")',
       'string(true) == "true" && string(b"abc") == "abc" && bytes("ä").size() == 2 && b"a" + b"b" == b"ab" && b"a" < b"b" && b"a" < b"aa" && b"ab" != b"ac" && b"ab" == b"ab"',
+      'string(b"\\xef\\xbb\\xbfa") == "\\ufeffa"',
       'false < true && !(true < false) && true >= true && false <= false',
       'type(1) == int && type("a") == string && type(1u) == uint && type([1]) == list && type({}) == map && type(null) == null_type && type(1.0) == double && type(b"") == bytes && type(true) == bool && type(int) == type',
       'type(timestamp(0)) == google.protobuf.Timestamp && type(duration("1s")) == google.protobuf.Duration && type(1) != string && type(optional.none()) == optional_type',
@@ -155,6 +163,7 @@ describe.each<[string, readonly string[]]>([
       '{"a": 1}.size() == 1 && size({}) == 0 && "a" in {"a": 1} && !("b" in {"a": 1}) && {"a": 1}.a == 1 && {"a": 1}["a"] == 1 && {1: "x"}[1] == "x"',
       '{"a": 1, "b": 2} == {"b": 2, "a": 1} && {"a": 1} != {"a": 2} && {"a": 1} != {"b": 1} && {"a": 1} != {"a": 1, "b": 1} && {true: 1}[true] == 1',
       'has({"a": 1}.a) && !has({"a": 1}.b) && {1u: 1}[1u] == 1 && {"a": null}.a == null',
+      'dyn(1.0) in {1: 2} && !(dyn(1.5) in {1: 2}) && dyn(1u) in {1: 2} && !(dyn([1]) in {1: 2})',
       '{"a": 1}.all(k, k == "a") && {"a": 1, "b": 2}.exists(k, v, v == 2 && k == "b") && {"a": 1, "b": 2}.map(k, k).isSorted() && {"a": 1}.filter(k, k == "b") == []',
     ],
   ],
@@ -188,10 +197,12 @@ describe.each<[string, readonly string[]]>([
       'timestamp("2026-03-04T05:06:07Z").getHours("+01:30") == 6 && timestamp("2026-03-04T05:06:07Z").getMinutes("+01:30") == 36 && timestamp("2026-03-04T05:06:07Z").getHours("-05:30") == 23 && timestamp("2026-03-04T05:06:07Z").getHours("02:00") == 7',
       'timestamp("2026-07-04T05:06:07Z").getHours("Europe/Berlin") == 7 && timestamp("2026-01-04T05:06:07Z").getHours("Europe/Berlin") == 6 && timestamp("2026-01-04T05:06:07Z").getHours("America/New_York") == 0 && timestamp("2026-01-04T05:06:07Z").getHours("UTC") == 5',
       'timestamp("1880-01-01T00:00:00Z").getSeconds("Europe/Berlin") == 28 && timestamp("2026-01-04T05:06:07Z").getMinutes("Asia/Kolkata") == 36',
+      'timestamp("2026-01-04T05:06:07Z").getHours("Asia/Kolkata") == 10 && timestamp("2026-03-04T05:06:07Z").getSeconds("+01:30") == 7',
       'duration("90m").getHours() == 1 && duration("90m").getMinutes() == 90 && duration("90m").getSeconds() == 5400 && duration("1s5ms").getMilliseconds() == 1005',
       'timestamp("2026-01-01T00:00:01Z") - timestamp("2026-01-01T00:00:00Z") == duration("1s") && timestamp("2026-01-01T00:00:00Z") + duration("1s") == timestamp("2026-01-01T00:00:01Z") && timestamp("2026-01-01T00:00:00Z") - duration("1s") == timestamp("2025-12-31T23:59:59Z")',
       'duration("1s") + timestamp("2026-01-01T00:00:00Z") == timestamp("2026-01-01T00:00:01Z") && duration("1s") + duration("1s") == duration("2s") && duration("1s") - duration("2s") == duration("-1s")',
       'timestamp("2026-01-01T00:00:00Z") < timestamp("2026-01-01T00:00:00.000000001Z") && duration("1s") > duration("999ms") && timestamp(0) == timestamp("1970-01-01T00:00:00Z") && duration(5) == duration("5ns") && timestamp(1) != timestamp(2) && duration("1s") != duration("2s")',
+      'timestamp(0) <= timestamp(0) && timestamp(0) >= timestamp(0) && !(timestamp(0) < timestamp(0)) && !(timestamp(0) > timestamp(0)) && !(duration("2s") <= duration("1s"))',
       'string(timestamp("2026-01-01T00:00:00.10Z")) == "2026-01-01T00:00:00.1Z" && string(duration("1h1.5s")) == "3601.5s" && string(duration("-1ms")) == "-0.001s" && timestamp("0001-01-01T00:00:00Z").getFullYear() == 1 && timestamp("9999-12-31T23:59:59.999999999Z").getFullYear() == 9999',
       'duration("-9223372036854775807ns") - duration("1ns") < duration("0s") && duration("9223372036854775806ns") + duration("1ns") > duration("0s")',
       'duration("1us") == duration("1000ns") && duration("1µs") == duration("1us") && duration("1.5h") == duration("90m") && duration(".5s") == duration("500ms") && duration("0") == duration("0s") && duration("+1s") == duration("1s")',
@@ -205,6 +216,7 @@ describe.each<[string, readonly string[]]>([
       '"%f".format([1.5]) == "1.500000" && "%.2f".format([1234567.125]) == "1,234,567.12" && "%.1f".format([0.25]) == "0.2" && "%.1f".format([0.35]) == "0.3" && "%.0f".format([2.5]) == "2" && "%.0f".format([3.5]) == "4" && "%.0f".format([1e21]) == "1,000,000,000,000,000,000,000"',
       '"%f".format([1.0 / 0.0]) == "∞" && "%f".format([-1.0 / 0.0]) == "-∞" && "%f".format(["NaN"]) == "NaN" && "%f".format(["Infinity"]) == "∞" && "%.1f".format([999.95]) == "1,000.0" && "%.1f".format([1e21]) == "1,000,000,000,000,000,000,000.0"',
       '"%e".format([1500.0]) == "1.500000\\u202f×\\u202f10⁰³" && "%e".format([0.00015]) == "1.500000\\u202f×\\u202f10⁻⁰⁴" && "%e".format(["NaN"]) == "NaN" && "%e".format([1e123]) == "1.000000\\u202f×\\u202f10¹²³"',
+      '"%.100f".format([0.5]).size() == 102',
       '"%s".format([[1, "a", 1.5]]) == "[1, \\"a\\", 1.500000]" && "%s".format([{"b": 1, "a": 2u}]) == "{\\"a\\":2, \\"b\\":1}" && "%s".format([int]) == "int" && "%s".format([[b"x", null, int]]) == "[b\\"x\\", null, int]"',
       '"%s".format([duration("1.5s")]) == "1.5s" && "%s".format([timestamp(0)]) == "1970-01-01T00:00:00Z" && "%s".format([[duration("1s"), timestamp(0)]]) == "[duration(\\"1s\\"), timestamp(\\"1970-01-01T00:00:00Z\\")]" && "%s".format([[1.0 / 0.0]]) == "[\\"+Inf\\"]"',
     ],
@@ -306,9 +318,63 @@ describe('there is no value of', () => {
       'could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string',
     ],
     ['"%s".format([[optional.none()]])', 'string clause can only be used on'],
+    ['"%s".format([[b"\\xff"]])', 'string clause can only be used on'],
+    ['"%s".format([{"a": optional.none()}])', 'string clause can only be used on'],
+    ['"%d".format([ip("1.2.3.4")])', 'was given net.IP'],
+    ['duration("9223372036854775807ns") + duration("1ns")', 'integer overflow'],
+    ['duration("-9223372036854775807ns") - duration("2ns")', 'integer overflow'],
   ])('%s: %s', (text, message) => {
     const found = run(text)
     expect(found).toBeInstanceOf(CelFailure)
     expect(found instanceof CelFailure && found.message).toContain(message)
   })
+})
+
+describe('an error repeats no more than a hundred characters of a text', () => {
+  const long = `x${'y'.repeat(149)}`
+  it.each([
+    [`int("${long}")`],
+    [`ip("${long}")`],
+    [`cidr("${long}")`],
+    [`url("${long}")`],
+    [`quantity("${long}")`],
+    [`timestamp(0).getHours("${long}")`],
+  ])('%s', (text) => {
+    const found = run(text)
+    const message = found instanceof CelFailure ? found.message.split('\n')[0] : undefined
+    expect(/xy+/.exec(message ?? '')?.[0]).toBe(long.slice(0, 100))
+  })
+})
+
+it.each([
+  ['dns1123Label', 63],
+  ['dns1123Subdomain', 253],
+  ['dns1035Label', 63],
+  ['dns1123LabelPrefix', 63],
+  ['dns1123SubdomainPrefix', 253],
+  ['dns1035LabelPrefix', 63],
+  ['labelValue', 63],
+])('a text of the format %s has so many characters at most: %d', (format, most) => {
+  const fits = (count: number): Result => run(`!format.${format}().validate("${'a'.repeat(count)}").hasValue()`)
+  expect([fits(most), fits(most + 1)]).toEqual([true, false])
+})
+
+it('the domain ahead of a qualified name has no more characters than both may have together', () => {
+  const fits = (domain: number): Result =>
+    run(`!format.qualifiedName().validate("${'a'.repeat(domain)}/${'b'.repeat(63)}").hasValue()`)
+  expect([fits(253), fits(254)]).toEqual([true, false])
+})
+
+it('what is trimmed is the white space of Unicode, each of it', () => {
+  const program = compileExpression('t.trim()', { t: plain.string }, { gives: [] })
+  if ('fault' in program) throw new Error(program.fault)
+  const trimmed = (code: number): boolean => {
+    const one = String.fromCharCode(code)
+    return program.run([`${one}a${one}`], new Meter(100)) === 'a'
+  }
+  const spaces = Array.from({ length: 0x3100 }, (_, code) => code).filter((code) =>
+    /\p{White_Space}/u.test(String.fromCharCode(code)),
+  )
+  const around = spaces.flatMap((code) => [code - 1, code, code + 1])
+  expect([...new Set(around)].filter(trimmed)).toEqual(spaces)
 })

@@ -168,6 +168,7 @@ describe('an expression', () => {
     ['"\\\\\\"\\\'\\`\\?"', '"\\\\\\"\'`?"'],
     ['"\\x41\\X42\\u0043\\U00000044\\105"', '"ABCDE"'],
     ['"\\U0001F600"', '"😀"'],
+    ['"\\U0010FFFF"', '"\u{10ffff}"'],
     ['"\\377"', '"ÿ"'],
     ['r"\\n"', '"\\\\n"'],
     ["R'\\\"'", '"\\\\\\""'],
@@ -230,6 +231,7 @@ describe('an expression', () => {
     ['b"\\u0041"', 'unicode escapes are not allowed in bytes', 0],
     ['b"\\q"', 'unable to unescape string: \\q', 0],
     [`a ${'b'.repeat(60)}`, `extraneous input '${'b'.repeat(50)}'`, 2],
+    [' '.repeat(10_001), 'has more than 10000 characters', 0],
   ])('%j is none: %s at %d', (text, message, at) => {
     const found = errorOf(text)
     expect([found?.message.endsWith(message), found?.at]).toEqual([true, at])

@@ -27,6 +27,21 @@ describe('the rules of a schema', () => {
     expect(error).toContain(' | self.s == 1\n | .......^')
   })
 
+  it('know what every object has at the root only', () => {
+    const named = ruled({ rule: 'self.metadata.name == ""' })
+    expect(errorsOf(named)).toEqual([])
+    expect(errorsOf({ type: 'object', properties: { spec: structuredClone(named) } })[0]).toContain(
+      "undefined field 'metadata'",
+    )
+  })
+
+  it('point to no field of an object that may have any', () => {
+    const rule = { rule: 'true', fieldPath: '.a' }
+    const any: StructuralSchema = { type: 'object', additionalProperties: true, 'x-kubernetes-validations': [rule] }
+    expect(errorsOf({ type: 'object', properties: { spec: any } })[0]).toContain('does not refer to a valid field')
+    expect(errorsOf({ type: 'object', properties: { spec: { ...any, additionalProperties: text } } })).toEqual([])
+  })
+
   it('need no message: an empty expression for it is none', () => {
     const schema = ruled({ rule: 'self.s == ""', message: '', messageExpression: '' })
     expect(errorsOf(schema)).toEqual([])
@@ -42,6 +57,12 @@ describe('the rules of a schema', () => {
     { rule: { rule: 'self.s.matches("(")' }, field: 'rule', says: 'missing closing )' },
     { rule: { rule: 'true', messageExpression: '1' }, field: 'messageExpression', says: 'must evaluate to string' },
     { rule: { rule: 'true', optionalOldSelf: false }, field: 'optionalOldSelf', says: 'oldSelf is not used in rule' },
+    {
+      rule: { rule: 'true', messageExpression: 'nope' },
+      field: 'messageExpression',
+      says: '"nope": messageExpression compilation failed',
+    },
+    { rule: { rule: 'nope' }, field: 'rule', says: '"nope": compilation failed' },
     { rule: { rule: 'true', fieldPath: '.nope' }, field: 'fieldPath', says: 'does not refer to a valid field' },
     { rule: { rule: `${'('.repeat(200)}true${')'.repeat(200)}` }, field: 'rule', says: 'levels deep' },
     { rule: { rule: `${'1+'.repeat(300)}1 > 0` }, field: 'rule', says: 'too many operators' },

@@ -44,6 +44,7 @@ describe('a timestamp', () => {
 
   it.each([
     ['2024-02-29T00:00:00Z', true],
+    ['2024-02-30T00:00:00Z', false],
     ['2023-02-29T00:00:00Z', false],
     ['1900-02-29T00:00:00Z', false],
     ['2000-02-29T00:00:00Z', true],
@@ -72,6 +73,9 @@ describe('a timestamp', () => {
     ['2025-12-31T22:00:00-02:00', '2026-01-01T00:00:00Z'],
     ['2026-01-01T00:00:00.5Z', '2026-01-01T00:00:00.5Z'],
     ['1969-12-31T23:59:59.000000001Z', '1969-12-31T23:59:59.000000001Z'],
+    // The last day of four hundred years.
+    ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00Z'],
+    ['1600-02-29T00:00:00Z', '1600-02-29T00:00:00Z'],
   ])('%s is shown as %s', (text, shown) => {
     expect(showTimestamp(readTimestamp(text) ?? 0n)).toBe(shown)
   })
@@ -90,6 +94,8 @@ describe('a duration', () => {
     ['1 s', undefined],
     ['2562048h', undefined],
     ['1s'.repeat(51), undefined],
+    [`${'0'.repeat(98)}1s`, ns(1)],
+    [`${'0'.repeat(99)}1s`, undefined],
   ])('%s is %s ns', (text, expected) => {
     expect(readDuration(text)).toBe(expected)
   })

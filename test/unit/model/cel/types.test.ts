@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { estimateCost } from '../../../../shared/model/cel/cost/estimate.ts'
 import { Meter } from '../../../../shared/model/cel/meter.ts'
 import { compileExpression } from '../../../../shared/model/cel/program.ts'
+import { shapeOf } from '../../../../shared/model/cel/schema-value.ts'
+import { validateRules } from '../../../../shared/model/cel/validate-rules.ts'
 import {
   listOf,
   mapOf,
@@ -13,7 +16,9 @@ import {
   type Type,
 } from '../../../../shared/model/cel/type.ts'
 import { readUntyped } from '../../../../shared/model/cel/untyped-value.ts'
-import { CelFailure, Optional, type Result } from '../../../../shared/model/cel/value.ts'
+import { BuiltObject, CelFailure, Optional, type Result, type ValueMap } from '../../../../shared/model/cel/value.ts'
+import type { Json } from '../../../../shared/model/json.ts'
+import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 
 const variables: Readonly<Record<string, Type>> = {
   d: plain.dyn,
@@ -65,6 +70,7 @@ describe('the type of', () => {
     ['optional.of(o).a', 'optional_type(int)'],
     ['optional.of(l)[0]', 'optional_type(int)'],
     ['[?maybe]', 'list(int)'],
+    ['[?d]', 'list(dyn)'],
     ['{?"a": maybe}', 'map(string, int)'],
     ['1 + 2', 'int'],
     ['d + 1', 'int'],
@@ -125,6 +131,9 @@ describe('an expression is refused', () => {
     ['m[1]', "found no matching overload for '_[_]' applied to '(map(string, int), int)'"],
     ['s[0]', "found no matching overload for '_[_]' applied to '(string, int)'"],
     ['[1, "a"]', "expected type 'int' but found 'string'"],
+    ['size([1, "a"])', "expected type 'int' but found 'string'"],
+    ['int("x")', "type conversion error from 'string' to 'int'"],
+    ['"%d".format(["a"])', 'decimal clause can only be used on integers'],
     [`"%s".format(["${'%f'.repeat(1_200)}".format([${Array(1_200).fill('1e308').join()}])])`, 'takes too many steps'],
     ['{"a": 1, 2: 1}', "expected type 'string' but found 'int'"],
     ['{"a": 1, "b": "c"}', "expected type 'int' but found 'string'"],
@@ -142,6 +151,11 @@ describe('an expression is refused', () => {
     ['Thing{}', "undeclared reference to 'Thing'"],
     ['time + time', "found no matching overload for '_+_'"],
     ['null + 1', "found no matching overload for '_+_'"],
+    ['[].all(x, x == [x])', "found no matching overload for '_==_'"],
+    [
+      '[].all(x, sets.contains(x, [x]))',
+      "found no matching overload for 'sets.contains' applied to '(dyn, list(dyn))'",
+    ],
     ['1 == null', "found no matching overload for '_==_' applied to '(int, null)'"],
   ])('%s: %s', (text, fault) => {
     const program = compiled(text)
@@ -196,10 +210,18 @@ describe('a value that is only known when it is run', () => {
     ['d.a', null, 'no such key: a'],
     ['d.a', 5, 'no such overload'],
     ['d.a.b', { a: { b: true } }, true],
+    ['d.a.b', {}, 'no such key: a'],
+    ['1 == d.z', {}, 'no such key: z'],
     ['has(d.a)', { a: null }, true],
     ['has(d.a)', {}, false],
     ['has(d.a)', 5, 'no such overload'],
     ['has(d.a.b)', {}, 'no such key: a'],
+    ['has(d.?a.b)', { a: { b: 1 } }, true],
+    ['has(d.?a.c)', { a: { b: 1 } }, false],
+    ['has(d.?z.b)', {}, false],
+    ['d.z.?a', {}, 'no such key: z'],
+    ['d[?"a"]', [1], "unsupported index type 'string' in list"],
+    ['d[int(d[0]) / 0]', [1], 'division by zero'],
     ['d[0]', [7], 7n],
     ['d[1]', [7], 'index out of bounds: 1'],
     ['d["a"]', [7], "unsupported index type 'string' in list"],
@@ -242,6 +264,8 @@ describe('a value that is only known when it is run', () => {
     ['d.exists_one(x, x > 1)', [2, 'a'], 'no such overload'],
     ['d.all(x, true)', 5, 'no such overload'],
     ['d.all(i, x, true)', 5, 'no such overload'],
+    ['d.z.all(x, true)', {}, 'no such key: z'],
+    ['d.z.all(i, x, true)', {}, 'no such key: z'],
     ['d.all(k, k == "a")', { a: 1 }, true],
     ['d.all(k, v, v == 1)', { a: 1, b: 1 }, true],
     ['d.all(i, x, i == x)', [0, 1], true],
@@ -256,6 +280,8 @@ describe('a value that is only known when it is run', () => {
     ['d.transformMapEntry(k, v, {v: k}).size()', { a: 1, b: 1 }, 'insert failed: key 1 already exists'],
     ['d.transformMapEntry(k, v, {v: k}).size()', { a: 1.5 }, 'unsupported key type'],
     ['d.transformMapEntry(k, v, d).size()', { a: 1 }, 1n],
+    ['d.transformMapEntry(k, v, v).size()', { a: 5 }, 'no such overload'],
+    ['d.transformMapEntry(k, v, v).size()', { a: [1] }, 'no such overload'],
     ['{d: 1}.size()', 1.5, 'unsupported key type'],
     ['{d: 1}.size()', 2, 1n],
     ['{d.a: 1}.size()', {}, 'no such key: a'],
@@ -301,6 +327,85 @@ describe('a value that is only known when it is run', () => {
   })
 })
 
+describe('a value that was read by a schema', () => {
+  const run = (text: string, schema: StructuralSchema, json: Json): Result => {
+    const program = compileExpression(text, { d: plain.dyn, e: plain.dyn }, { gives: [] })
+    if ('fault' in program) throw new Error(program.fault)
+    const read = (): Result => shapeOf(schema)?.read(json) ?? null
+    const result = program.run([read(), read()], new Meter(1_000))
+    return result instanceof CelFailure ? result.message : result
+  }
+  const object: StructuralSchema = { type: 'object', properties: { a: { type: 'string', nullable: true } } }
+  const map: StructuralSchema = { type: 'object', additionalProperties: { type: 'integer' } }
+
+  it.each<[string, StructuralSchema, Json, Result]>([
+    ['d == e', object, { a: 'x' }, true],
+    // As in Kubernetes: a field that is null is none, so that nothing equals it.
+    ['d == e', object, { a: null }, false],
+    ['d.all(k, v, false)', object, { a: null }, true],
+    ['d.all(k, v, true)', map, { a: 1 }, true],
+    ['d.all(k, v, true)', map, { a: 'x' }, 'the value does not fit its schema'],
+    ['d.?a.hasValue()', map, { a: 1 }, true],
+    ['d.?a.hasValue()', map, { a: 'x' }, 'the value does not fit its schema'],
+  ])('%s of %j with %j is %s', (text, schema, json, is) => {
+    expect(run(text, schema, json)).toBe(is)
+  })
+})
+
+describe('a variable', () => {
+  const run = (text: string, types: Readonly<Record<string, Type>>, ...values: readonly Result[]): Result => {
+    const program = compileExpression(text, types, { gives: [] })
+    if ('fault' in program) throw new Error(program.fault)
+    const result = program.run(values, new Meter(1_000))
+    return result instanceof CelFailure ? result.message : result
+  }
+
+  it('may have a dot in its name, and no value', () => {
+    const types = { a: objectOf('thing', new Map([['c', plain.int]])), 'a.b': plain.int }
+    const thing = readUntyped({ c: 5 })
+    expect(run('a.b + a.c', types, thing, 3n)).toBe(8n)
+    expect(run('a.b', types, thing)).toBe('no such attribute')
+    expect(run('a.c', types)).toBe('no such attribute: a')
+  })
+
+  it('may have the name that functions stand behind', () => {
+    expect(run('sets.contains("b")', { sets: plain.string }, 'abc')).toBe(true)
+  })
+})
+
+describe('an object that an expression makes', () => {
+  const thing = objectOf('Object', new Map([['a', plain.int]]))
+  const compile = (text: string) =>
+    compileExpression(
+      text,
+      { d: plain.dyn },
+      { gives: [], constructs: (name) => (name === 'Object' ? thing : undefined) },
+    )
+  const made = (text: string, json: Json): unknown => {
+    const program = compile(text)
+    if ('fault' in program) return program.fault
+    const result = program.run([readUntyped(json)], new Meter(1_000))
+    return result instanceof CelFailure ? result.message : result instanceof BuiltObject ? [...result.keys()] : result
+  }
+
+  it.each<[string, Json, unknown]>([
+    ['Object{a: 1}', null, ['a']],
+    ['Object{a: d}', 5, ['a']],
+    ['Object{?a: optional.of(1)}', null, ['a']],
+    ['Object{?a: d.?a}', {}, []],
+    ['Object{a: d.z}', {}, 'no such key: z'],
+    ['Object{b: 1}', null, expect.stringContaining("undefined field 'b'")],
+    [
+      'Object{a: "x"}',
+      null,
+      expect.stringContaining("expected type of field 'a' is 'int' but provided type is 'string'"),
+    ],
+    ['Thing{}', null, expect.stringContaining("undeclared reference to 'Thing'")],
+  ])('%s with %j has these fields: %j', (text, json, fields) => {
+    expect(made(text, json)).toEqual(fields)
+  })
+})
+
 it.each([
   ['int', 'int'],
   ['list(A)', 'list(A)'],
@@ -312,6 +417,26 @@ it.each([
   ['timestamp', 'google.protobuf.Timestamp'],
 ])('a signature writes %s for the type %s', (text, shown) => {
   expect(showType(parseType(text))).toBe(shown)
+})
+
+it('a signature has one letter for any type, and longer names for types of libraries', () => {
+  expect(['A', 'Z', 'AB', 'a', 'net.IP', 'int'].map((text) => parseType(text).kind)).toEqual([
+    'parameter',
+    'parameter',
+    'opaque',
+    'opaque',
+    'opaque',
+    'int',
+  ])
+})
+
+it('JSON without a schema is read once, and has nothing that is inherited', () => {
+  const map = readUntyped({ 1: 'x', l: [1, { a: null }], n: undefined }) as ValueMap
+  expect(map.keys()).toEqual(['1', 'l'])
+  expect(map.size).toBe(2)
+  expect(['1', 1n, 'n', 'constructor', 'z'].map((key) => map.get(key))).toEqual(['x', ...Array<undefined>(4)])
+  expect(map.get('l')).toMatchObject([1n, expect.any(Object)])
+  expect(map.get('l')).toBe(map.get('l'))
 })
 
 it.each([
@@ -333,4 +458,25 @@ it('a rule comes to one of the kinds that are asked for', () => {
   expect(compileExpression('1', {}, { gives: [plain.bool, plain.string] })).toMatchObject({
     fault: expect.stringContaining('must evaluate to bool or string but got int') as string,
   })
+})
+
+it('a policy knows no functions of changes', () => {
+  expect(compileExpression('jsonpatch.escapeKey("a")', {}, { gives: [] })).toMatchObject({
+    fault: expect.stringContaining("undeclared reference to 'jsonpatch'") as string,
+  })
+})
+
+it('what goes wrong elsewhere while an expression is checked or run is not taken for a fault of it', () => {
+  const broken = (): never => {
+    throw new Error('mine')
+  }
+  const type = Object.defineProperty({ name: 'a', of: [] }, 'kind', { get: broken }) as unknown as Type
+  const value = Object.defineProperty({}, 'a', { get: broken, enumerable: true })
+  const ruled = {
+    type: 'object',
+    properties: { a: { type: 'string', 'x-kubernetes-validations': [{ rule: 'true' }] } },
+  } as const
+  expect(() => compileExpression('A{}', {}, { gives: [], constructs: broken })).toThrow('mine')
+  expect(() => estimateCost('a + 1', { a: type }, { most: 0, bytesMin: 0 })).toThrow('mine')
+  expect(() => validateRules(ruled, value)).toThrow('mine')
 })

@@ -23,6 +23,7 @@ describe('the rules of a schema are held against', () => {
   })
   const list: StructuralSchema = { type: 'array', items: short }
   const map: StructuralSchema = { type: 'object', additionalProperties: short }
+  const ruledMetadata = ruled('self.metadata == "y"', object({ metadata: text }))
 
   it.each<[string, StructuralSchema, Json, readonly string[]]>([
     ['a value itself', short, 'long', ['s']],
@@ -42,6 +43,17 @@ describe('the rules of a schema are held against', () => {
     ['lists of another type not at all', object({ a: { type: 'array', items: short } }), { a: { b: 'long' } }, []],
     ['what nobody ruled not at all', object({ a: text }), { a: 'long' }, []],
     ['more than one place', ruled('self.a == "x"', object({ a: short })), { a: 'long' }, ['s', 's.a']],
+    ['the characters of a text not at all', map, 'long', []],
+    ['a list whose items nobody described', ruled('false', { type: 'array' }), [1], ['s']],
+    ['a field of the name of metadata', ruledMetadata, { metadata: 'x' }, ['s']],
+    ['the same in a field', object({ a: ruledMetadata }), { a: { metadata: 'x' } }, ['s.a']],
+    ['the same in an item', { type: 'array', items: ruledMetadata }, [{ metadata: 'x' }], ['s[0]']],
+    [
+      'the same in an entry',
+      { type: 'object', additionalProperties: ruledMetadata },
+      { k: { metadata: 'x' } },
+      ['s[k]'],
+    ],
   ])('%s', (_what, schema, value, fields) => {
     expect(found(schema, value)).toEqual(fields)
   })
@@ -51,6 +63,17 @@ describe('the rules of a schema are held against', () => {
     const twice = { ...short, 'x-kubernetes-validations': [{ rule: 'self == ""' }, { rule: 'self == " "' }] }
     expect(found({ type: 'array', items: twice }, Array(101).fill('long'))).toHaveLength(100)
   })
+})
+
+it('the rules of an object have so many steps together, of which each place takes four', () => {
+  const items: StructuralSchema = { type: 'array', items: ruled('true', whole) }
+  const schema = ruled('self.all(x, self.all(y, true))', items)
+  const list = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
+  // 3 + 5n + 2n² for the rule of the list, and 4 + 4n for the places.
+  expect(validateRules(schema, list(385) as Json)).toEqual([])
+  expect(validateRules(schema, list(386) as Json)).toMatchObject([
+    { message: expect.stringContaining('the rules of the schema take too many steps') as string },
+  ])
 })
 
 describe('what a rule says', () => {
@@ -148,6 +171,14 @@ describe('what was before an update', () => {
     ['is nothing where it is optional', optional, undefined, 0, ['s']],
     ['is nothing where it is optional and was null', optional, null, 0, ['s']],
     ['is there where it is optional', optional, 5, 5, []],
+    ['is there where it is optional, and less', optional, 4, 5, []],
+    [
+      'is none that fits where it is optional',
+      ruled({ rule: 'oldSelf.hasValue()', optionalOldSelf: true }, whole),
+      'x',
+      5,
+      ['s'],
+    ],
     ['is there where it is optional and has changed', optional, 5, 4, ['s']],
     ['is not held against what stays', ruled('self > 5', whole), 1, 1, []],
     [
