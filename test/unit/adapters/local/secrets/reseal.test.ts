@@ -1,7 +1,13 @@
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { expect, it } from 'vitest'
-import { createKey, readKeyRing, writeKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
+import { describe, expect, it } from 'vitest'
+import {
+  createKey,
+  readKeyRing,
+  writeKeyRing,
+  type SecretKey,
+} from '../../../../../shared/adapters/local/secrets/key-ring.ts'
 import { prepareSecrets } from '../../../../../shared/adapters/local/secrets/prepare-secrets.ts'
 import { reseal } from '../../../../../shared/adapters/local/secrets/reseal.ts'
 import { createSealing } from '../../../../../shared/adapters/local/secrets/sealing.ts'
@@ -23,19 +29,32 @@ function fileWith(secrets: number): { prepare(sql: string): StatementSync; reado
   return {
     prepare: (sql) => {
       asked.push(sql)
+      if (sql === 'BEGIN IMMEDIATE')
+        expect(database.prepare('PRAGMA secure_delete').get()).toEqual({ secure_delete: 1 })
       return database.prepare(sql)
     },
     asked,
   }
 }
 
-it('seals every Secret, however many commits that takes, and makes the file anew', () => {
-  const file = fileWith(450)
-  expect(reseal(file, createSealing([createKey()]))).toBe(450)
-  const left = file.prepare(`SELECT kind FROM changes WHERE doc LIKE '%bmVlZGxl%'`).all()
-  expect(left).toEqual([{ kind: 2 }])
-  expect(file.asked).toContain('VACUUM')
-})
+const inClear = (file: ReturnType<typeof fileWith>): readonly unknown[] =>
+  file.prepare(`SELECT kind FROM changes WHERE doc LIKE '%bmVlZGxl%'`).all()
+
+/** The last commit finds nothing more. */
+it.each([
+  [1, 2],
+  [400, 3],
+  [401, 4],
+])(
+  'seals every Secret, 200 in a commit, overwrites what was there, and makes the file anew: %d',
+  (secrets, commits) => {
+    const file = fileWith(secrets)
+    expect(reseal(file, createSealing([createKey()]))).toBe(secrets)
+    expect(inClear(file)).toEqual([{ kind: 2 }])
+    expect(file.asked.filter((sql) => sql === 'BEGIN IMMEDIATE')).toHaveLength(commits)
+    expect(file.asked).toContain('VACUUM')
+  },
+)
 
 it('does no more than look where all are sealed with this key, and leaves the connection as it was', () => {
   const file = fileWith(3)
@@ -58,4 +77,81 @@ it('asks the file nothing at a start with the one key that it had', () => {
   expect(prepareSecrets(file, { keyFile, rotateKey: true }, key.id).keyId).not.toBe(key.id)
   expect(readKeyRing(keyFile)).toHaveLength(1)
   expect(readKeyRing(keyFile)).not.toEqual([key])
+})
+
+describe('a start', () => {
+  const [one, other] = [createKey(), createKey()]
+
+  interface Start {
+    readonly what: string
+    /** What is in the key file. */
+    readonly held?: readonly [SecretKey, ...SecretKey[]] | string
+    readonly rotateKey?: boolean
+    /** Whose key the database names. */
+    readonly known?: SecretKey
+    readonly meanwhile: readonly string[]
+  }
+
+  it.each<Start>([
+    { what: 'the first', meanwhile: ['new'] },
+    { what: 'the first, with another key asked for', rotateKey: true, meanwhile: ['new'] },
+    { what: 'one with a damaged key file', held: 'nothing', known: one, meanwhile: ['new'] },
+    { what: 'one whose database was not sealed', held: [one], meanwhile: ['one'] },
+    { what: 'one whose database was sealed with another key', held: [one], known: other, meanwhile: ['one'] },
+    { what: 'one behind a change that was broken off', held: [one, other], known: other, meanwhile: ['one', 'other'] },
+    {
+      what: 'one behind a change of which only the file was not told',
+      held: [one, other],
+      known: one,
+      meanwhile: ['one', 'other'],
+    },
+    { what: 'one with another key asked for', held: [one], rotateKey: true, known: one, meanwhile: ['new', 'one'] },
+    {
+      what: 'one with another key asked for, behind a change that was broken off',
+      held: [one, other],
+      rotateKey: true,
+      known: one,
+      meanwhile: ['new', 'one', 'other'],
+    },
+  ])(
+    '$what seals with the first of the keys that the file holds meanwhile, and keeps that one',
+    ({ held, rotateKey, known, meanwhile }) => {
+      using directory = temporaryDirectory('keys')
+      const keyFile = join(directory.path, 'secrets.key')
+      if (typeof held === 'string') writeFileSync(keyFile, held)
+      else if (held !== undefined) writeKeyRing(keyFile, held)
+      const ringNow = (): readonly string[] => {
+        const ring = readKeyRing(keyFile)
+        if (typeof ring === 'string') return [ring]
+        return ring.map(({ id }) => (id === one.id ? 'one' : id === other.id ? 'other' : 'new'))
+      }
+      const file = fileWith(1)
+      const rings: (readonly string[])[] = []
+      const watched = {
+        prepare: (sql: string) => {
+          rings.push(ringNow())
+          return file.prepare(sql)
+        },
+      }
+      const sealing = prepareSecrets(watched, { keyFile, rotateKey }, known?.id)
+      expect(rings[0]).toEqual(meanwhile)
+      expect(ringNow()).toEqual(meanwhile.slice(0, 1))
+      expect(inClear(file)).toEqual([{ kind: 2 }])
+      const ring = readKeyRing(keyFile)
+      expect(sealing.keyId).toBe(typeof ring === 'string' ? ring : ring[0].id)
+      // It opens with what the file holds, and with nothing else.
+      const [sealed] = file.prepare('SELECT doc FROM changes WHERE kind = 1').all() as { readonly doc: string }[]
+      expect(sealing.open(JSON.parse(sealed?.doc ?? ''))?.['data']).toEqual({ a: 'bmVlZGxl' })
+      expect(sealing.open(createSealing([createKey()]).seal(JSON.parse(sealed?.doc ?? '')))).toBeUndefined()
+    },
+  )
+
+  it('writes the key file no more than it has to', () => {
+    using directory = temporaryDirectory('keys')
+    const keyFile = join(directory.path, 'secrets.key')
+    writeKeyRing(keyFile, [one])
+    const { ino } = statSync(keyFile)
+    prepareSecrets(fileWith(1), { keyFile }, other.id)
+    expect(statSync(keyFile).ino).toBe(ino)
+  })
 })

@@ -128,6 +128,11 @@ it.each([
   expect(openStored(createSealing(others), sealed)).toEqual(is ? undefined : stored)
 })
 
+it('what is no Secret is left as it is, whatever it holds', () => {
+  const map = { ...secret('sealed:now:AAAA'), kind: 'ConfigMap' }
+  expect(sealing.open(map)).toBe(map)
+})
+
 it.each<[unknown, string | undefined, string | undefined, boolean]>([
   ['sealed:now:x', undefined, undefined, true],
   ['sealed:now:x', undefined, 'now', true],
