@@ -139,6 +139,21 @@ describe('a request', () => {
     expect(client.frames(reset)).toHaveLength(1)
   })
 
+  it('whose body is too long is answered in its middle, and its client need not send the rest', async () => {
+    const { serve } = open(async (request) => {
+      await request.body(3).catch(() => {})
+      return ok('too long')
+    })
+    const client = await serve()
+    const { stream, told } = client.begin('POST /', {}, { endStream: false })
+    stream.write('more than three')
+    await settle()
+    expect([told, stream.rstCode]).toEqual([
+      { status: 200, body: 'too long', isClosed: true },
+      constants.NGHTTP2_NO_ERROR,
+    ])
+  })
+
   it('whose body was read is answered, and nothing more is said of it', async () => {
     const { serve } = open(async (request) => ok(String((await request.body(100)).length)))
     const client = await serve()
@@ -195,6 +210,24 @@ describe('a request', () => {
     // What is refused ends with its head.
     expect([asked, frames]).toEqual([times, times === 1 ? ['1 1 +4', '0 1 +1'] : ['1 1 +5']])
   })
+})
+
+it.each([
+  [200, 1],
+  [201, 0],
+])('a head of %d fields is handled %d times', async (count, times) => {
+  let asked = 0
+  const { take } = open(async () => {
+    asked++
+    return ok('x')
+  })
+  const [near, far] = duplexPair()
+  near.resume()
+  take(far)
+  const small = Array.from({ length: count - 4 }, () => Buffer.from([0, 1, 0x61, 1, 0x62]))
+  near.write(Buffer.concat([preface, frame(1, 5, 1, Buffer.concat([fields.subarray(0, 6), ...small]))]))
+  await settle()
+  expect(asked).toBe(times)
 })
 
 function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
@@ -421,14 +454,18 @@ describe('a server that closes', () => {
     expect(late.goaway()).toBe(constants.NGHTTP2_NO_ERROR)
   })
 
-  it('has forgotten who left', async () => {
-    const { serve, sessions } = open(async () => ok(''))
+  it('has forgotten who left, and what was asked', async () => {
+    const { serve, sessions } = open(async ({ signal }) => ok(String(signal.aborted)))
     const client = await serve()
+    client.begin('GET /')
+    await settle()
     client.session.destroy()
     client.far.destroy()
     await settle()
-    await pass(9)
-    expect(() => sessions.close()).not.toThrow()
+    const sessionOfNode = Object.getPrototypeOf(Object.getPrototypeOf(client.session)) as ClientHttp2Session
+    const called = [vi.spyOn(sessionOfNode, 'close'), vi.spyOn(AbortController.prototype, 'abort')]
+    sessions.close()
+    for (const one of called) expect(one).not.toHaveBeenCalled()
   })
 
   it('does not begin with who has left already', async () => {

@@ -118,8 +118,11 @@ describe('an answer', () => {
     expect([told, stream.writableFinished]).toEqual([{ taken: 9, returned: 0 }, true])
   })
 
-  it('ends with its client, and gives its pieces back', async () => {
-    const { told, body } = piecesOf(...Array.from({ length: 9 }, () => Buffer.alloc(20_000)))
+  it.each([
+    ['its pieces back', 9, 1],
+    ['nothing back when it has taken all', 1, 0],
+  ])('ends with its client, and gives %s', async (_what, length, returned) => {
+    const { told, body } = piecesOf(...Array.from({ length }, () => Buffer.alloc(20_000)))
     const stream = new Answered()
     stream.on('error', () => {})
     stream.isFull = true
@@ -127,7 +130,7 @@ describe('an answer', () => {
     await settle()
     stream.destroy()
     await sent
-    expect([told.returned, told.taken < 4, stream.writableEnded]).toEqual([1, true, false])
+    expect([told.returned, told.taken < 4, stream.writableEnded]).toEqual([returned, true, false])
   })
 })
 
@@ -214,6 +217,20 @@ describe('a body', () => {
     expect(waits.begun).toBe(typeof expected === 'string' ? 1 : 0)
     if (typeof expected === 'string') stream.end(expected)
     expect(await read).toEqual(expected)
+  })
+
+  it('in one piece is handed over as it came', async () => {
+    const { stream, request } = ask({})
+    const read = request.body(4)
+    const piece = Buffer.from('abcd')
+    stream.end(piece)
+    expect(await read).toBe(piece)
+  })
+
+  it('that is not there is no more than nothing', async () => {
+    const { stream, request } = ask({})
+    stream.end()
+    expect(await request.body(0)).toHaveLength(0)
   })
 
   it('that does not come in time is none', async () => {
