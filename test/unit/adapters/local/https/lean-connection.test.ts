@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { expire, serveConnection } from '../../../../../shared/adapters/local/https/lean-connection.ts'
 import type { Shell } from '../../../../../shared/adapters/local/https/lean-state.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../../../shared/ports/http-handler.ts'
@@ -298,8 +298,9 @@ describe('the time of a client', () => {
     expect(state()).toBe('idle 10')
     shell.second += 3
     expect(state()).toBe('idle 7')
-    await say('POST / HTTP/1.1\r\n')
+    await say('P')
     expect(state()).toBe('head 10')
+    await say('OST / HTTP/1.1\r\n')
     shell.second += 2
     await say('Host: x\r\n')
     expect(state()).toBe('head 8')
@@ -319,13 +320,23 @@ describe('the time of a client', () => {
     shell.second += 4
     await say(' / HTTP/1.1\r\nHost: x\r\n\r\n')
     expect(state()).toBe('idle 100')
+    shell.second += 5
     await say('\r\n')
-    expect(state()).toBe('idle 100')
+    expect(state()).toBe('idle 95')
+  })
+
+  it('is not over while its answer goes on, though nobody has waited for its body', async () => {
+    const { say, state } = open(async (request) => {
+      request.body(10).catch(() => {})
+      return ok(untilOver(request.signal))
+    })
+    await say(post('Content-Length: 3\r\n'))
+    expect(state()).toBe('busy Infinity')
   })
 
   it.each([
     ['nothing', '', [], 'over 2'],
-    ['half a head', 'GET', ['HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n'], 'over 2'],
+    ['half a head', 'G', ['HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n'], 'over 2'],
     [
       'half a body',
       post('Content-Length: 2\r\n') + 'a',
@@ -385,7 +396,21 @@ describe('a body', () => {
     expect(connection.phase).toBe(keeps ? 'idle' : 'over')
   })
 
-  it('comes together out of very many pieces', async () => {
+  it('in one piece is handed over as it came', async () => {
+    let read: Uint8Array | undefined
+    const { wire, settle } = open(async (request) => {
+      read = await request.body(100)
+      return ok('')
+    })
+    const head = post('Content-Length: 3\r\n')
+    const sent = Buffer.from(`${head}abc`)
+    wire.push(sent)
+    await settle()
+    expect([read?.buffer === sent.buffer, read?.byteOffset]).toEqual([true, sent.byteOffset + head.length])
+  })
+
+  it('comes together out of very many pieces, 256 at a time', async () => {
+    const concat = vi.spyOn(Buffer, 'concat')
     const { say, texts } = open(reading(10_000))
     await say(post('Transfer-Encoding: chunked\r\n'))
     const letters = Array.from({ length: 600 }, (_, i) => String.fromCharCode(97 + (i % 26)))
@@ -393,6 +418,8 @@ describe('a body', () => {
     for (const chunk of chunks.slice(0, 5)) await say(chunk)
     await say(`${chunks.slice(5).join('')}0\r\n\r\n`)
     expect(texts()[0]).toMatch(new RegExp(`read ${letters.join('')}$`))
+    const joined = concat.mock.calls.map(([all]) => all.length).filter((count) => count > 2)
+    expect(joined).toEqual([256, 256, 2 + 88])
   })
 
   it.each([
@@ -514,11 +541,49 @@ describe('a connection', () => {
     expect([shell.connections.size, connection.phase]).toEqual([0, 'over'])
   })
 
-  it('whose client has said its last word asks nothing more', async () => {
-    const { wire, settle, connection } = open(async () => ok('x'))
+  it('whose client has said its last word is over, though it has not taken all yet', async () => {
+    const { say, wire, settle, connection } = open(async () => ok('x'.repeat(1_000)), { highWaterMark: 100 })
+    wire.isFull = true
+    await say(get())
     wire.push(null)
     await settle()
-    expect(connection.phase).toBe('over')
+    expect([connection.phase, wire.destroyed]).toEqual(['over', false])
+  })
+
+  it('asks for nothing more when it is over', async () => {
+    let asked = 0
+    const { say, texts } = open(async () => {
+      asked++
+      return ok('x')
+    })
+    await say(get('/', 'Connection: close\r\n'))
+    await say(get())
+    expect([asked, texts().length]).toEqual([1, 1])
+  })
+
+  it('whose client leaves in the middle of an answer takes none of what it sent ahead', async () => {
+    let asked = 0
+    const handler: HttpHandler = async () => {
+      asked++
+      return ok('x'.repeat(1_000))
+    }
+    const { say, wire, settle } = open(handler, { highWaterMark: 100 })
+    wire.isFull = true
+    await say(get() + get())
+    wire.destroy()
+    await settle()
+    expect(asked).toBe(1)
+  })
+
+  it('that ends hears its client out, though it had made it wait', async () => {
+    const release = Promise.withResolvers<void>()
+    const { say, wire, state, settle } = open(() => release.promise.then(() => ok('no')))
+    await say(post('Content-Length: 100000\r\n'))
+    await say('x'.repeat(70_000))
+    expect(wire.isPaused()).toBe(true)
+    release.resolve()
+    await settle()
+    expect([state(), wire.isPaused()]).toEqual(['over 2', false])
   })
 })
 
