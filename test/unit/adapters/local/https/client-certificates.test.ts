@@ -1,8 +1,11 @@
+import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
+  certificateOf,
   loadClientAuthority,
   userOfCertificate,
 } from '../../../../../shared/adapters/local/https/client-certificates.ts'
@@ -66,6 +69,32 @@ describe.each(httpServerNames)('the %s server', (name) => {
   })
 })
 
+describe('the certificate of a connection', () => {
+  const shown = (subject: object | undefined, authorized = true) =>
+    certificateOf({
+      authorized,
+      getPeerCertificate: () => ({ subject, valid_to: 'Nov 27 12:00:00 2026 GMT' }),
+    } as unknown as TLSSocket)
+  const endsAtMs = Date.parse('2026-11-27T12:00:00Z')
+
+  it.each<[object | undefined, object | undefined]>([
+    [
+      { CN: 'alice', O: ['a', 'b'] },
+      { commonName: 'alice', organizations: ['a', 'b'], endsAtMs },
+    ],
+    [
+      { CN: 'alice', O: 'a' },
+      { commonName: 'alice', organizations: ['a'], endsAtMs },
+    ],
+    [{ CN: ['first', 'last'] }, { commonName: 'last', organizations: [], endsAtMs }],
+    [{ CN: '' }, undefined],
+    [{ O: 'a' }, undefined],
+    [undefined, undefined],
+  ])('with the subject %j names %j', (subject, named) => expect(shown(subject)).toEqual(named))
+
+  it('that nobody signed names nobody', () => expect(shown({ CN: 'alice' }, false)).toBeUndefined())
+})
+
 it('a certificate names a user until it ends, on an old connection, too', () => {
   const certificate = { commonName: 'alice', organizations: ['a', 'a'], endsAtMs: 1_000 }
   const at = (ms: number) => userOfCertificate(certificate, { nowMs: () => ms })
@@ -95,6 +124,14 @@ describe('the file of authorities', () => {
     [createAuthority('old', -1_000).pem, 'holds CN=old, which ended at'],
   ])('that is wrong is said: %#', (text, why) => {
     expect(() => load(text)).toThrow(`--client-ca-file: ${file} ${why}`)
+  })
+
+  it('may be used to the last moment of its certificates', () => {
+    const { validToDate } = new X509Certificate(authority.pem)
+    const at = (nowMs: number) => () => loadClientAuthority(file, nowMs)
+    writeFileSync(file, `${authority.pem}\n${createAuthority('lasting', 7_200_000).pem}`)
+    expect(at(validToDate.getTime())()).toContain('BEGIN CERTIFICATE')
+    expect(at(validToDate.getTime() + 1)).toThrow('holds CN=test authority, which ended at')
   })
 
   it('has to be there', () => {

@@ -402,11 +402,11 @@ describe('a body', () => {
       read = await request.body(100)
       return ok('')
     })
-    const head = post('Content-Length: 3\r\n')
-    const sent = Buffer.from(`${head}abc`)
+    const asking = post('Content-Length: 3\r\n')
+    const sent = Buffer.from(`${asking}abc`)
     wire.push(sent)
     await settle()
-    expect([read?.buffer === sent.buffer, read?.byteOffset]).toEqual([true, sent.byteOffset + head.length])
+    expect([read?.buffer === sent.buffer, read?.byteOffset]).toEqual([true, sent.byteOffset + asking.length])
   })
 
   it('comes together out of very many pieces, 256 at a time', async () => {

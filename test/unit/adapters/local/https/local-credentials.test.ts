@@ -62,6 +62,20 @@ describe('local credentials', () => {
     expect({ ...renewed, tls: first.tls }).toEqual(first)
   })
 
+  it.each([
+    [335 * dayMs - 1_000, true],
+    [335 * dayMs, false],
+  ])('keep the server while it has more than 30 days: after %d ms that is %s', (ms, keeps) => {
+    const first = loadLocalCredentials(directory, nowMs)
+    expect(loadLocalCredentials(directory, nowMs + ms).tls.cert === first.tls.cert).toBe(keeps)
+  })
+
+  it('are made from the day on that this program was written', () => {
+    const writtenMs = Date.parse('2026-01-01T00:00:00Z')
+    expect(() => loadLocalCredentials(directory, writtenMs - 1)).toThrow('this program is younger')
+    expect(() => loadLocalCredentials(directory, writtenMs)).not.toThrow()
+  })
+
   it('renew everything that the authority signed when it comes near its own end', () => {
     const first = loadLocalCredentials(directory, nowMs)
     const renewed = loadLocalCredentials(directory, nowMs + 3_640 * dayMs)

@@ -66,4 +66,53 @@ describe('the file of users', () => {
       { numRuns: share(250) },
     )
   })
+
+  it.each<[string, (file: string) => unknown, string | RegExp]>([
+    ['', (file) => addUser(file, 'alice', []), /^alice sha256:[0-9a-f]{64}\n$/],
+    ['', (file) => addUser(file, 'alice', ['a', 'b']), /^alice sha256:[0-9a-f]{64} a,b\n$/],
+    ['# us', (file) => addUser(file, 'alice', []), /^# us\nalice sha256:[0-9a-f]{64}\n$/],
+    ['\n# alice\n\n', (file) => addUser(file, 'alice', []), /^\n# alice\n\nalice sha256:[0-9a-f]{64}\n$/],
+    [`  bob\tsha256:${'0'.repeat(64)} g # on call\n`, (file) => removeUser(file, 'bob'), ''],
+    [
+      `  bob\tsha256:${'0'.repeat(64)} g # on call\n`,
+      (file) => rotateUser(file, 'bob'),
+      /^ {2}bob\tsha256:(?!0{64})[0-9a-f]{64} g # on call\n$/,
+    ],
+  ])('that is %j says afterwards what it should: %#', (before, change, after) => {
+    const file = newFile()
+    writeFileSync(file, before)
+    change(file)
+    const text = readFileSync(file, 'utf8')
+    if (typeof after === 'string') expect(text).toBe(after)
+    else expect(text).toMatch(after)
+  })
+
+  it.each<[string, (file: string) => unknown, string]>([
+    ['a name with a space', (file) => addUser(file, 'a b', []), '"a b" is no name: '],
+    ['no name', (file) => addUser(file, '', []), '"" is no name: '],
+    ['a group with a comma', (file) => addUser(file, 'alice', ['a', 'b,c']), '"b,c" is no name: '],
+    ['a name that is too long', (file) => addUser(file, 'a'.repeat(201), []), ' is no name: '],
+    ['a name of the system', (file) => addUser(file, 'system:x', []), 'names that begin with "system:"'],
+    ['a name that is there', (file) => addUser(file, 'bob', []), 'bob has a token already: '],
+    ['another token for nobody', (file) => rotateUser(file, 'alice'), 'has nobody called alice: '],
+    ['the end of nobody', (file) => removeUser(file, 'alice'), 'has nobody called alice: '],
+    ['the end of a comment', (file) => removeUser(file, ''), 'has nobody called : '],
+  ])('is left alone by %s', (_what, change, why) => {
+    const file = newFile()
+    addUser(file, 'bob', [])
+    writeFileSync(file, `${readFileSync(file, 'utf8')}# a comment\n`)
+    const before = readFileSync(file, 'utf8')
+    const message = expect.stringContaining(why)
+    expect(() => change(file)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', message }))
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  it('takes names of 200 letters, and gives tokens of 32 bytes, each another one', () => {
+    const file = newFile()
+    const tokens = ['a', 'b'].map((letter) => addUser(file, letter.repeat(200), ['g']))
+    expect(tokens.map((token) => Buffer.from(token, 'base64url').length)).toEqual([32, 32])
+    expect(tokens[0]).not.toBe(tokens[1])
+    expect(listUsers(file).map(({ groups }) => groups)).toEqual([0, 1].map(() => ['g', 'system:authenticated']))
+    expect(listUsers(newFile())).toEqual([])
+  })
 })

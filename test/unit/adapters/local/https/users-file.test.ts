@@ -71,4 +71,69 @@ describe('a file of users', () => {
     chmodSync(file, 0o600)
     expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
   })
+
+  it.each([
+    [0o644, true],
+    [0o601, true],
+    [0o620, false],
+    [0o602, false],
+  ])('of mode %i lets people in: %s', (mode, lets) => {
+    write(`good ${hash('t')}`)
+    chmodSync(file, mode)
+    expect(authenticate('Bearer t') !== undefined).toBe(lets)
+    expect(reports).toHaveLength(lets ? 0 : 1)
+  })
+})
+
+describe('a person who was let in', () => {
+  let nowMs: number
+  let users: ReturnType<typeof createUsersFile>
+  beforeEach(() => {
+    nowMs = 1_000
+    users = createUsersFile({ file, report: (why) => void reports.push(why), clock: { nowMs: () => nowMs } })
+  })
+  const without: { readonly header?: string } = {}
+  const known = (header = 'Bearer t'): boolean => users.recall(header) !== undefined
+
+  it('is recalled by the same header, and nobody else is', () => {
+    write(`alice ${hash('t')}`)
+    expect([users.recall('Bearer t'), users.recall(without.header)]).toEqual([undefined, undefined])
+    const alice = users.authenticate('Bearer t')
+    expect(users.recall('Bearer t')).toBe(alice)
+    expect([users.recall('bearer t'), users.recall('Bearer x'), users.recall(without.header)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect([users.authenticate('bearer t'), known('bearer t')]).toEqual([alice, true])
+  })
+
+  it.each([
+    [49, true],
+    [-49, true],
+    [50, false],
+    [-50, false],
+  ])('and whom the file lets in no more is in %d ms later: %s', (ms, isIn) => {
+    write(`alice ${hash('t')}`)
+    expect(users.authenticate('Bearer t')).toBeDefined()
+    rmSync(file)
+    nowMs += ms
+    expect([users.authenticate('Bearer t') !== undefined, known()]).toEqual([isIn, isIn])
+  })
+
+  it('is looked for in the file at once while nobody is known by the token', () => {
+    expect(users.authenticate('Bearer t')).toBeUndefined()
+    write(`alice ${hash('t')}`)
+    expect(users.authenticate('Bearer t')).toMatchObject({ name: 'alice' })
+  })
+
+  it('is one of a thousand who are remembered', () => {
+    const tokens = Array.from({ length: 1_001 }, (_, i) => `t${i}`)
+    write(tokens.map((token) => `${token} ${hash(token)}\n`).join(''))
+    for (const token of tokens.slice(0, 1_000)) void users.authenticate(`Bearer ${token}`)
+    expect([known('Bearer t0'), known('Bearer t999')]).toEqual([true, true])
+    void users.authenticate('Bearer t1000')
+    expect([known('Bearer t0'), known('Bearer t999'), known('Bearer t1000')]).toEqual([false, false, true])
+    expect(users.authenticate('Bearer t0')).toMatchObject({ name: 't0' })
+  })
 })
