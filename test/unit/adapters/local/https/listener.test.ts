@@ -64,8 +64,8 @@ describe('a server', () => {
     if (server.listening) server.close()
   })
   const portOf = (one: Server): number => (one.address() as { readonly port: number }).port
-  const connected = async (): Promise<Socket> => {
-    const client = connect(portOf(server), '127.0.0.1')
+  const connected = async (port = portOf(server)): Promise<Socket> => {
+    const client = connect(port, '127.0.0.1')
     clients.push(client)
     client.on('error', () => {})
     await Promise.all([once(client, 'connect'), once(server, 'connection')])
@@ -101,9 +101,10 @@ describe('a server', () => {
     const sockets = trackSockets(server)
     await listen(server, '127.0.0.1', 0)
     const client = await connected()
+    const port = portOf(server)
     let isClosed = false
     const closed = closeAll(server, sockets, 3_600_000).then(() => (isClosed = true))
-    await expect(connected()).rejects.toThrow('ECONNREFUSED')
+    await expect(connected(port)).rejects.toThrow('ECONNREFUSED')
     expect([isClosed, client.destroyed]).toEqual([false, false])
     client.destroy()
     await closed
