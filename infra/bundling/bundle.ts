@@ -1,27 +1,30 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { buildSync, type BuildOptions, type OutputFile } from 'esbuild'
+import { callBuiltins } from './builtin-modules.ts'
 import { thirdPartyNotices } from './notices.ts'
 
 /**
  * How all code for Lambda is bundled: one ES module with the AWS SDK in it, which imports faster than the copy the
- * runtime has. Names of functions and classes are kept, since logs show those of errors. The text is ASCII, for one
- * other character makes Node decode and compile all of it as UTF-16. esbuild escapes texts, but no regular
- * expressions.
+ * runtime has. Names are not shortened, since logs show those of functions and classes, and to name each one again
+ * while the program runs takes longer than to read the longer text. The text is ASCII, for one other character makes
+ * Node decode and compile all of it as UTF-16. esbuild escapes texts, but no regular expressions.
  */
-export const bundleOptions = {
+const bundleOptions = {
   bundle: true,
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  minify: true,
-  keepNames: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
   mainFields: ['module', 'main'],
   // An optional peer of pg, looked for and done without.
   external: ['pg-native'],
   // CommonJS packages call `require`, which ES modules do not have.
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  banner: {
+    js: `const require=(name)=>globalThis.process.getBuiltinModule(name)??globalThis.process.getBuiltinModule('module').createRequire(import.meta.url)(name);`,
+  },
   logLevel: 'silent',
 } as const satisfies BuildOptions
 
@@ -33,22 +36,6 @@ export function bundleText(text: string, directory: string): string {
     write: false,
   })
   return built.outputFiles[0]?.text ?? ''
-}
-
-/**
- * An `import` of a module of Node's looks at all that it exports, and so loads what stands behind it: of `node:http`
- * the WebSocket with the whole of undici, for the AWS SDK, which wants no more than requests. A `require` loads what
- * is asked for. These are the modules where that makes a difference in each cold start.
- */
-const required = ['crypto', 'http', 'process', 'util']
-
-function writeRequired(scratch: string): Readonly<Record<string, string>> {
-  const files = required.map((name) => {
-    const file = join(scratch, `${name}.cjs`)
-    writeFileSync(file, `module.exports = require('${name}')\n`)
-    return [`node:${name}`, file] as const
-  })
-  return Object.fromEntries(files)
 }
 
 /**
@@ -103,28 +90,33 @@ export function writeBundle(
     writeFileSync(module, reconcilers)
     const none = join(scratch, 'none.mjs')
     writeFileSync(none, 'export const openAwsTraces = undefined, openAwsVault = undefined\n')
+    const home = dirname(resolve(entry))
+    const builtins = callBuiltins()
     const { metafile, outputFiles } = buildSync({
       ...bundleOptions,
+      // Texts name CommonJS modules by their paths from there.
+      absWorkingDir: home,
       metafile: true,
       write: false,
       define: { SETPOINT_SCHEMAS_CHECKED: 'true' },
       // What is imported with its first use has a file of its own, which no start has to read.
       splitting: true,
-      entryPoints: [{ in: entry, out: 'index' }],
+      entryPoints: [{ in: resolve(entry), out: 'index' }],
       outdir: directory,
       outExtension: { '.js': '.mjs' },
       chunkNames: 'part-[hash]',
-      external: [...bundleOptions.external, `./${lateRe2}`],
+      external: [...bundleOptions.external, ...builtins.options.external, `./${lateRe2}`],
       alias: {
         re2js: writeCallOfRe2(scratch),
         '#reconcilers': module,
         '#tracing': tracing ?? none,
         '#vault': vault ?? none,
-        ...writeRequired(scratch),
+        ...builtins.options.alias,
       },
     })
-    for (const [name, text] of namePartsInOrder(outputFiles)) writeFileSync(join(directory, name), text)
-    const inputs = Object.keys(metafile.inputs)
+    for (const [name, text] of namePartsInOrder(outputFiles))
+      writeFileSync(join(directory, name), builtins.writeInto(text))
+    const inputs = Object.keys(metafile.inputs).map((input) => resolve(home, input))
     const late = inputs.some((input) => input.endsWith(callOfRe2)) ? writeRe2(directory) : []
     writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices([...inputs, ...late]))
   } finally {

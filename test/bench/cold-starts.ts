@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
-import { bundleOptions } from '../../infra/bundling/bundle.ts'
 import { startFunction } from '../infra/lambda/function-process.ts'
 import { quantiles, type Quantiles } from './quantiles.ts'
 
@@ -37,9 +36,23 @@ export const bareStartMs = 102
 /** Middy and the two clients of the AWS SDK that `reconcile` works with. */
 export const bareFunction = join(import.meta.dirname, 'empty-function.ts')
 
-/** The bare function as esbuild alone bundles it. */
+/**
+ * The bare function as esbuild alone bundles it for Lambda: minified, its modules of Node imported, and with the usual
+ * `require` for CommonJS packages. What our own bundles do otherwise is not in it.
+ */
 export function writeBareFunction(directory: string): void {
-  buildSync({ ...bundleOptions, entryPoints: [bareFunction], outfile: join(directory, 'index.mjs') })
+  buildSync({
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    minify: true,
+    mainFields: ['module', 'main'],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'silent',
+    entryPoints: [bareFunction],
+    outfile: join(directory, 'index.mjs'),
+  })
 }
 
 /** What a module may look for when it is loaded. */

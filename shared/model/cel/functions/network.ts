@@ -106,9 +106,13 @@ function holds({ address, length }: Network, other: Address): boolean {
   return address.family === other.family && prefixOf(address, length) === prefixOf(other, length)
 }
 
+/** Most processes ask for no address: the network is read when one is. */
 function isIn(network: string): (value: Value | undefined) => boolean {
-  const range = readNetwork(network) as Network
-  return (value) => holds(range, value as Address)
+  let range: Network | undefined
+  return (value) => {
+    range ??= readNetwork(network) as Network
+    return holds(range, value as Address)
+  }
 }
 
 function either(v4: string, v6: string): (value: Value | undefined) => boolean {
