@@ -249,6 +249,24 @@ describe('APIServices', () => {
     })
     expect((await harness.send(`GET ${path}/v9.apps`)).status).toBe(404)
   })
+
+  it('are numbered so that what discovery names first is preferred', async () => {
+    const { items } = (await harness.send(`GET ${path}`)).body
+    const numbers = items.map(({ spec }: { spec: Readonly<Record<string, number>> }) => [
+      spec['groupPriorityMinimum'],
+      spec['versionPriority'],
+    ])
+    expect(numbers).toEqual(numbers.map((_: unknown, place: number) => [18_000 - place, 1_000 - place]))
+  })
+
+  it('begin at the first and end with the last, however long a page is', async () => {
+    const { items } = (await harness.send(`GET ${path}`)).body
+    for (const limit of [1, items.length - 1, items.length, items.length + 1]) {
+      const { body } = await harness.send(`GET ${path}?limit=${limit}`)
+      expect(body.items).toEqual(items.slice(0, limit))
+      expect(body.metadata.continue !== undefined).toBe(limit < items.length)
+    }
+  })
 })
 
 describe('what is not there', () => {

@@ -353,6 +353,44 @@ describe('a protobuf body', () => {
     expect(decodeObject(event)['count']).toBe(wanted)
   })
 
+  it.each(['SubjectAccessReview', 'LocalSubjectAccessReview'])(
+    'of a %s says who it asks about, and what for',
+    (kind) => {
+      const extra = [...field(1, 'scopes'), ...field(2, [...field(1, 'openid'), ...field(1, 'mail')])]
+      const spec = [
+        ...field(1, field(2, 'get')),
+        ...field(2, [...field(1, '/metrics'), ...field(2, 'list')]),
+        ...field(3, 'ann'),
+        ...field(4, 'staff'),
+        ...field(4, 'all'),
+        ...field(5, extra),
+        ...field(6, 'u1'),
+      ]
+      const body = enveloped(kind, [...field(1, field(1, 'x')), ...field(2, spec)], 'authorization.k8s.io/v1')
+      expect(decodeObject(body)).toEqual({
+        apiVersion: 'authorization.k8s.io/v1',
+        kind,
+        metadata: { name: 'x' },
+        spec: {
+          resourceAttributes: { verb: 'get' },
+          nonResourceAttributes: { path: '/metrics', verb: 'list' },
+          user: 'ann',
+          groups: ['staff', 'all'],
+          extra: { scopes: ['openid', 'mail'] },
+          uid: 'u1',
+        },
+      })
+    },
+  )
+
+  it('of a definition says which versions of ConversionReview its webhook speaks', () => {
+    const conversion = [...field(1, 'Webhook'), ...field(2, [...field(3, 'v1'), ...field(3, 'v1beta1')])]
+    const definition = enveloped('CustomResourceDefinition', field(2, field(9, conversion)), 'apiextensions.k8s.io/v1')
+    expect(decodeObject(definition)['spec']).toMatchObject({
+      conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1', 'v1beta1'] } },
+    })
+  })
+
   it('may have a number in more bytes than it needs', () => {
     const event = enveloped('Event', [8 * 8, 0x85, ...Array.from({ length: 8 }, () => 0x80), 0])
     expect(decodeObject(event)['count']).toBe(5)

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { VerbHandler } from '../../../shared/api/call.ts'
+import { createWatch } from '../../../shared/api/verbs/watch.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
+import type { ChangeBatch, ChangeFeed } from '../../../shared/ports/change-feed.ts'
+import type { HttpResponse } from '../../../shared/ports/http-handler.ts'
+import { callOf } from './called.ts'
+import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
+
+let harness: Harness
+let kind: ServedKind
+/** Of each reading of the feed, whether it has ended, and whether watchers share it. */
+let readings: { readonly signal: AbortSignal; isClosed: boolean }[]
+let refusal: Error | undefined
+beforeEach(async () => {
+  harness = await createWidgetHarness()
+  kind = (await harness.services.catalog.byPlural('example.com', 'v1', 'widgets')) as ServedKind
+  readings = []
+  refusal = undefined
+})
+afterEach(() => harness.close())
+
+/** The feed of the harness, which notes who reads it. */
+function notedFeed(): ChangeFeed {
+  const { feed } = harness.services
+  const noted = async function* (options: Parameters<ChangeFeed['follow']>[0]): AsyncGenerator<ChangeBatch> {
+    const reading = { signal: options.signal, isClosed: false }
+    readings.push(reading)
+    if (refusal !== undefined && readings.length > 1) throw refusal
+    try {
+      yield* feed.follow(options)
+    } finally {
+      reading.isClosed = true
+    }
+  }
+  return { ...feed, follow: noted }
+}
+
+function createVerb(watchesMax?: number): VerbHandler {
+  return createWatch({
+    ...harness.services,
+    feed: notedFeed(),
+    ...(watchesMax !== undefined && { watchesMax }),
+  })
+}
+
+interface Client {
+  readonly response: HttpResponse
+  readonly pieces: AsyncIterator<string | Uint8Array>
+  leave(): void
+}
+
+async function open(verb: VerbHandler, query = ''): Promise<Client> {
+  const client = new AbortController()
+  const response = await verb(callOf(`GET ${widgets}?watch=1${query}`, { kind, signal: client.signal }))
+  const pieces = (response.body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]()
+  return { response, pieces, leave: () => client.abort() }
+}
+
+const textOf = (piece: string | Uint8Array | undefined): string =>
+  typeof piece === 'string' ? piece : new TextDecoder().decode(piece)
+const next = async ({ pieces }: Client): Promise<string | undefined> => {
+  const { done, value } = await pieces.next()
+  return done === true ? undefined : textOf(value as string | Uint8Array)
+}
+
+describe('a watch that is open', () => {
+  it('leaves its slot and the changes that it shares when its client leaves', async () => {
+    const verb = createVerb(1)
+    const client = await open(verb)
+    await next(client)
+    await expect(open(verb)).rejects.toMatchObject({ code: 'THROTTLED' })
+    const waiting = next(client)
+    client.leave()
+    expect(await waiting).toBeUndefined()
+    expect(readings[0]?.signal.aborted).toBe(true)
+    await expect(open(verb)).resolves.toBeDefined()
+  })
+
+  it('does so though nobody reads it any more', async () => {
+    const client = await open(createVerb(1))
+    client.leave()
+    expect(readings[0]?.signal.aborted).toBe(true)
+  })
+
+  it('does so when its time is over', async () => {
+    const verb = createVerb(1)
+    const client = await open(verb, '&timeoutSeconds=1')
+    await next(client)
+    const waiting = next(client)
+    await harness.clock.advance(1_000)
+    expect(await waiting).toBeUndefined()
+    expect(readings[0]?.signal.aborted).toBe(true)
+    await expect(open(verb)).resolves.toBeDefined()
+  })
+
+  it('does so when the log refuses it', async () => {
+    const verb = createVerb(1)
+    refusal = new OperatingError('EXPIRED', 'the log begins later')
+    await expect(open(verb, '&resourceVersion=1')).rejects.toBe(refusal)
+    expect(readings.map(({ signal }) => signal.aborted)[0]).toBe(true)
+    refusal = undefined
+    await expect(open(verb)).resolves.toBeDefined()
+  })
+
+  it('ends at once if its client had left while it was opened', async () => {
+    const client = new AbortController()
+    const opened = createVerb()(callOf(`GET ${widgets}?watch=1`, { kind, signal: client.signal }))
+    client.abort()
+    const { body } = await opened
+    const said: string[] = []
+    for await (const piece of body as AsyncIterable<string>) said.push(piece)
+    expect(said.join('').trim()).toBe('')
+    expect(readings.every(({ signal }) => signal.aborted)).toBe(true)
+  })
+})
+
+describe('watches of the same kind', () => {
+  it('share one reading of the feed', async () => {
+    const verb = createVerb()
+    const version = (await harness.send(`GET ${widgets}`)).body.metadata.resourceVersion
+    const clients = [await open(verb, `&resourceVersion=${version}`), await open(verb, `&resourceVersion=${version}`)]
+    expect(clients.map(({ response }) => response.status)).toEqual([200, 200])
+    const shared = readings[0]
+    clients[0]?.leave()
+    expect(shared?.signal.aborted).toBe(false)
+    clients[1]?.leave()
+    expect(shared?.signal.aborted).toBe(true)
+  })
+
+  it('are told what their own labels select', async () => {
+    const verb = createVerb()
+    const version = (await harness.send(`GET ${widgets}`)).body.metadata.resourceVersion
+    const selected = (app: string): Promise<Client> =>
+      open(verb, `&resourceVersion=${version}&labelSelector=app%3D${app}`)
+    const clients = [await selected('x'), await selected('x'), await selected('y')] as const
+    for (const client of clients) expect(await next(client)).toBe(' ')
+    const told = clients.map((client) => next(client))
+    for (const app of ['x', 'y'])
+      await harness.send(`POST ${widgets}`, { body: widget(`w${app}`, {}, { labels: { app } }) })
+    const names = (await Promise.all(told)).map((line) => /"name":"(\w+)"/.exec(line ?? '')?.[1])
+    expect(names).toEqual(['wx', 'wx', 'wy'])
+  })
+
+  it('are told what is in their own namespace', async () => {
+    const verb = createVerb()
+    await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'other' } } })
+    const version = (await harness.send(`GET ${widgets}`)).body.metadata.resourceVersion
+    const watchIn = async (namespace: string): Promise<AsyncIterator<string>> => {
+      const path = `/apis/example.com/v1/namespaces/${namespace}/widgets`
+      const { body } = await verb(callOf(`GET ${path}?watch=1&resourceVersion=${version}`, { kind }))
+      const pieces = (body as AsyncIterable<string>)[Symbol.asyncIterator]()
+      await pieces.next()
+      return pieces
+    }
+    const both = [await watchIn('default'), await watchIn('other')]
+    const told = both.map(async (pieces) => textOf((await pieces.next()).value))
+    for (const namespace of ['other', 'default'])
+      await harness.send(`POST /apis/example.com/v1/namespaces/${namespace}/widgets`, {
+        body: widget(`w-${namespace}`),
+      })
+    const lines = await Promise.all(told)
+    expect(lines[0]).toContain('w-default')
+    expect(lines[1]).toContain('w-other')
+  })
+})
