@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import type { Segment } from '../../../shared/api/watch/live-changes.ts'
+import { createFixedMembership } from '../../../shared/api/watch/membership.ts'
+import type { Stream } from '../../../shared/api/watch/stream-state.ts'
+import { bookmarkMs, dueMs, pieces } from '../../../shared/api/watch/stream.ts'
+import { lineWire } from '../../../shared/api/watch/wire.ts'
+import { viewOf } from '../../../shared/api/view.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
+import type { Change, ChangeBatch } from '../../../shared/ports/change-feed.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
+import { callOf, plainKind } from './called.ts'
+import { storedOf } from './fake-services.ts'
+
+const { request } = callOf('GET /apis/g.dev/v1/ks')
+const all = createFixedMembership({ namespace: '', name: undefined, selector: undefined, isMutable: false })
+
+function segmentOf(resourceVersion: string, more: Partial<Segment> = {}): Segment {
+  return { changes: [], unshown: [], resourceVersion, total: 0, texts: new Map(), next: undefined, ...more }
+}
+
+const changeOf = (name: string, resourceVersion: string): Change => {
+  return { type: 'modified', stored: storedOf({ name, resourceVersion }), touched: [] as unknown as Change['touched'] }
+}
+
+/** A watch that is live at version 10, and what it asks of the log. */
+function open(more: Partial<Stream> = {}, past: readonly ChangeBatch[] = []) {
+  const clock = createVirtualClock(0)
+  const client = new AbortController()
+  const asked: string[] = []
+  const left = [...past]
+  const stream = {
+    kind: plainKind,
+    view: viewOf({ kind: plainKind, request }, clock),
+    wire: { ...lineWire, opening: undefined },
+    clock,
+    signal: client.signal,
+    membership: all,
+    sharedAs: 'all',
+    bookmarks: false,
+    marksInitialEnd: false,
+    endsAtMs: Infinity,
+    initial: undefined,
+    leftOut: [],
+    past: undefined,
+    position: '10',
+    overlap: new Map(),
+    reachBack: 0n,
+    pastEnd: 0n,
+    mayRepeat: false,
+    at: segmentOf('10'),
+    live: { rejoin: (one: Stream) => (one.at = segmentOf('12')) },
+    follow: (after: string) => {
+      asked.push(after)
+      return {
+        next: async () => {
+          const value = left.shift()
+          return value === undefined ? { done: true, value } : { done: false, value }
+        },
+      }
+    },
+    onFailure: () => {},
+    onEnd: () => {},
+    hasSent: false,
+    rest: undefined,
+    isCut: false,
+    isTorn: false,
+    isTaken: true,
+    wroteAtMs: 0,
+    dueAtMs: 0,
+    bookmarkAtMs: bookmarkMs,
+    failure: undefined,
+    resume: undefined,
+    ...more,
+  } as unknown as Stream
+  return { stream, clock, client, asked, said: pieces(stream) }
+}
+
+const read = async (said: AsyncGenerator<string | Uint8Array>): Promise<string> =>
+  String(((await said.next()) as { value: string }).value)
+
+async function readAll(said: AsyncGenerator<string | Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const piece of said) text += typeof piece === 'string' ? piece : new TextDecoder().decode(piece)
+  return text
+}
+
+describe('what a watch says of the objects there are', () => {
+  const pagesOf = (...pages: readonly object[]): Stream['initial'] => {
+    const left = [...pages]
+    return (async () => left.shift()) as unknown as Stream['initial']
+  }
+  const keys = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, i) => ({ group: 'g.dev', kind: 'K', namespace: 'd', name: `k${from + i}` }))
+
+  it.each<readonly [string, readonly object[], string | undefined]>([
+    ['nothing', [{ items: [] }], undefined],
+    ['one that cannot be shown', [{ items: [], damaged: keys(1) }], 'g.dev/K/d/k0'],
+    [
+      'more than ten, over two pages',
+      [
+        { items: [], damaged: keys(7) },
+        { items: [], damaged: keys(7, 7) },
+      ],
+      keys(10)
+        .map(({ name }) => `g.dev/K/d/${name}`)
+        .join(' '),
+    ],
+  ])('is where they end, and which are left out: %s', async (_, pages, leftOut) => {
+    const { said } = open({ initial: pagesOf(...pages), marksInitialEnd: true })
+    const { metadata } = (JSON.parse(await read(said)) as { object: { metadata: object } }).object
+    expect(metadata).toEqual({
+      resourceVersion: '10',
+      annotations: {
+        'k8s.io/initial-events-end': 'true',
+        ...(leftOut !== undefined && { 'setpoint.dev/left-out': leftOut }),
+      },
+    })
+  })
+
+  it('is nothing of their end if nobody asks for it', async () => {
+    const { said, client } = open({ initial: pagesOf({ items: [storedOf({ name: 'a' })] }) })
+    expect(await read(said)).toMatch(/"ADDED".*"name":"a"/)
+    const rest = readAll(said)
+    client.abort()
+    expect(await rest).toBe('')
+  })
+})
+
+describe('a watch among the live changes', () => {
+  it('tells each change, and moves on', async () => {
+    const second = segmentOf('12', { changes: [changeOf('b', '12')] })
+    const { said, stream } = open({ at: segmentOf('10', { next: segmentOf('11', { next: second }) }) })
+    expect(await read(said)).toMatch(/"name":"b"/)
+    expect(stream.position).toBe('12')
+  })
+
+  it('moves on with changes that are not about it', async () => {
+    const at = segmentOf('10')
+    const { said, stream } = open({ at })
+    const waiting = said.next()
+    await turn()
+    at.resourceVersion = '15'
+    stream.resume?.()
+    await turn()
+    expect(stream.position).toBe('15')
+    stream.isCut = true
+    stream.resume?.()
+    expect(await waiting).toMatchObject({ done: true })
+  })
+
+  it('that fell behind reads on in the log from where it is', async () => {
+    const { said, asked } = open({ at: undefined }, [{ changes: [changeOf('a', '11')], resourceVersion: '11' }])
+    expect(await read(said)).toMatch(/"name":"a"/)
+    expect(asked).toEqual(['10'])
+  })
+
+  it('tells what it can of a change, and then ends where an object cannot be shown', async () => {
+    const unshown = [{ change: changeOf('c', '12'), fault: new OperatingError('CONVERSION_FAILED', 'c has no v2') }]
+    const next = segmentOf('12', { changes: [changeOf('b', '11')], unshown })
+    const text = await readAll(open({ at: segmentOf('10', { next }) }).said)
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; object: { reason?: string; message?: string } })
+    expect(lines.map(({ type }) => type)).toEqual(['MODIFIED', 'ERROR'])
+    expect(lines[1]?.object).toMatchObject({ reason: 'Expired', message: expect.stringContaining('c has no v2') })
+  })
+})
+
+it.each<readonly [string, Parameters<typeof dueMs>[0], number]>([
+  ['ten seconds of silence', { wroteAtMs: 5, endsAtMs: Infinity, bookmarks: false, bookmarkAtMs: 1 }, 10_005],
+  ['its end', { wroteAtMs: 5, endsAtMs: 300, bookmarks: false, bookmarkAtMs: 1 }, 300],
+  ['its next bookmark', { wroteAtMs: 5, endsAtMs: 300, bookmarks: true, bookmarkAtMs: 100 }, 100],
+  [
+    'silence ahead of its next bookmark',
+    { wroteAtMs: 5, endsAtMs: 99_999, bookmarks: true, bookmarkAtMs: 60_000 },
+    10_005,
+  ],
+])('a watch is woken at %s', (_, options, wanted) => {
+  expect(dueMs(options)).toBe(wanted)
+})
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
