@@ -27,7 +27,7 @@ interface Told {
 type Answer = ChangeBatch | Error | Promise<ChangeBatch>
 
 /** A watch whose log answers what a test says, in order, and whose place among the live changes is this one. */
-function watchOf(answers: readonly Answer[], liveAt: string | undefined, more: Partial<Stream> = {}) {
+function watchOf(answers: readonly Answer[], liveAt?: string, more: Partial<Stream> = {}) {
   const told: Told = { asked: [], isClosed: false, rejoined: 0 }
   const left = [...answers]
   const changes: AsyncIterator<ChangeBatch> = {
@@ -74,7 +74,7 @@ function watchOf(answers: readonly Answer[], liveAt: string | undefined, more: P
 function batch(resourceVersion: string, ...versions: readonly string[]): ChangeBatch {
   const changes = versions.map((version): Change => {
     const stored = storedOf({ name: `n${version}`, resourceVersion: version })
-    return { type: 'modified', stored, touched: [] as unknown as Change['touched'] }
+    return { type: 'modified', stored, touched: [] }
   })
   return { changes, resourceVersion }
 }
@@ -87,7 +87,7 @@ async function begun(stream: Stream): Promise<Past> {
 
 const text = async (stream: Stream, past: Past): Promise<string> => {
   const lines = await readPast(stream, past)
-  return typeof lines === 'string' ? lines : Buffer.concat((lines ?? []) as Uint8Array[]).toString()
+  return typeof lines === 'string' ? lines : Buffer.concat(lines ?? []).toString()
 }
 
 describe('a walk through the log', () => {
@@ -98,7 +98,7 @@ describe('a walk through the log', () => {
   })
 
   it('that has no place there yet goes by where it is', async () => {
-    const { stream } = watchOf([batch('12')], undefined)
+    const { stream } = watchOf([batch('12')])
     expect((await begun(stream)).asked?.liveAt).toBe('10')
   })
 
@@ -198,14 +198,14 @@ describe('what the log and the live changes may both tell', () => {
     return { mayRepeat: stream.mayRepeat, pastEnd: stream.pastEnd, versions: [...stream.overlap.values()] }
   }
 
-  it.each<readonly [string, bigint, string, boolean, readonly bigint[]]>([
-    ['a log in order that ends where they begin', 0n, '20', false, []],
-    ['a log in order that ends behind where they begin', 0n, '19', true, []],
-    ['a log in order that ends ahead of them', 0n, '21', false, []],
-    ['a feed that reaches back, from its first version of doubt', 5n, '20', true, [16n, 20n]],
-    ['a feed that reaches back as far as the log is ahead', 5n, '25', false, []],
-    ['a feed that reaches back less far than that', 5n, '24', true, [20n]],
-  ])('is remembered: %s', async (_, reachBack, liveAt, mayRepeat, versions) => {
+  it.each<readonly [string, readonly [bigint, string], boolean, readonly bigint[]]>([
+    ['a log in order that ends where they begin', [0n, '20'], false, []],
+    ['a log in order that ends behind where they begin', [0n, '19'], true, []],
+    ['a log in order that ends ahead of them', [0n, '21'], false, []],
+    ['a feed that reaches back, from its first version of doubt', [5n, '20'], true, [16n, 20n]],
+    ['a feed that reaches back as far as the log is ahead', [5n, '25'], false, []],
+    ['a feed that reaches back less far than that', [5n, '24'], true, [20n]],
+  ])('is remembered: %s', async (_, [reachBack, liveAt], mayRepeat, versions) => {
     expect(await overlapOf(reachBack, liveAt)).toEqual({ mayRepeat, pastEnd: 20n, versions })
   })
 })

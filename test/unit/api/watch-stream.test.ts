@@ -19,7 +19,7 @@ function segmentOf(resourceVersion: string, more: Partial<Segment> = {}): Segmen
 }
 
 const changeOf = (name: string, resourceVersion: string): Change => {
-  return { type: 'modified', stored: storedOf({ name, resourceVersion }), touched: [] as unknown as Change['touched'] }
+  return { type: 'modified', stored: storedOf({ name, resourceVersion }), touched: [] }
 }
 
 /** A watch that is live at version 10, and what it asks of the log. */
@@ -76,7 +76,7 @@ function open(more: Partial<Stream> = {}, past: readonly ChangeBatch[] = []) {
 }
 
 const read = async (said: AsyncGenerator<string | Uint8Array>): Promise<string> =>
-  String(((await said.next()) as { value: string }).value)
+  ((await said.next()) as { value: string }).value
 
 async function readAll(said: AsyncGenerator<string | Uint8Array>): Promise<string> {
   let text = ''

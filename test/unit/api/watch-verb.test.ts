@@ -62,7 +62,7 @@ const textOf = (piece: string | Uint8Array | undefined): string =>
   typeof piece === 'string' ? piece : new TextDecoder().decode(piece)
 const next = async ({ pieces }: Client): Promise<string | undefined> => {
   const { done, value } = await pieces.next()
-  return done === true ? undefined : textOf(value as string | Uint8Array)
+  return done === true ? undefined : textOf(value)
 }
 
 describe('a watch that is open', () => {
