@@ -125,6 +125,73 @@ const rows: readonly Row[] = [
   { format: 'k8s-long-name', valid: ['a.b-c', 'a'.repeat(253)], invalid: ['a..b', 'a.', 'a'.repeat(254)] },
 ]
 
+/** Where the lengths, the bounds and the parsers of Go and kube-openapi change their answers. */
+const edges: readonly Row[] = [
+  {
+    format: 'date',
+    valid: ['1600-02-29', '1200-02-29', '2400-02-29'],
+    invalid: ['2100-02-29', '1800-02-29'],
+  },
+  {
+    format: 'email',
+    valid: ['"A B" <a@b.c>', 'A B <a@b.c>', '<a@b.c>'],
+    invalid: ['a@b.c>', '<a@b.c', '(x) <a@b.c>', 'A <a>', 'a@b.c\n'],
+  },
+  {
+    format: 'hostname',
+    valid: ['a'.repeat(63), `${'a'.repeat(63)}.`.repeat(3) + 'b'.repeat(63), 'é'.repeat(31), `a-${'b'.repeat(61)}`],
+    invalid: [
+      `${'a'.repeat(63)}.`.repeat(3) + `${'b'.repeat(61)}.cc`,
+      'é'.repeat(32),
+      `a-${'b'.repeat(62)}`,
+      // 255 characters with a byte more.
+      ['é' + 'a'.repeat(61), 'b'.repeat(63), 'c'.repeat(63), 'd'.repeat(59), 'eeee'].join('.'),
+    ],
+  },
+  {
+    format: 'ipv6',
+    valid: ['1:2:3:4:5:6:7::', '::1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8', '1::8', '::', '::1.2.3.4'],
+    invalid: ['1:2:3:4::5:6:7:8', '1::2::3', '1::2::3::4', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '::12345'],
+  },
+  {
+    format: 'cidr',
+    valid: ['::/128', '1.2.3.4/32', '01.2.3.4/8', '::0001/64'],
+    invalid: ['::/129', '1.2.3.4/33', '::00001/64', '1.2.3.4/', '1.2.3.4'],
+  },
+  {
+    format: 'mac',
+    valid: [`00${':00'.repeat(5)}`, `00${'-00'.repeat(7)}`, `00${':00'.repeat(19)}`].concat(
+      [3, 4, 10].map((groups) => Array(groups).fill('0000').join('.')),
+    ),
+    invalid: [`00${':00'.repeat(6)}`, `00${':00'.repeat(20)}`, `00${':00'.repeat(18)}`].concat(
+      [2, 5, 9, 11].map((groups) => Array(groups).fill('0000').join('.')),
+    ),
+  },
+  {
+    format: 'uri',
+    valid: ['/[', '//x[y', 'http:/x[', 'http:///x', 'http://h', 'http://h/%41', 'http://@h/', 'http://u@h', 'a:b', '*'],
+    invalid: ['/a%zz', 'http://[', 'http://a[b', 'http://[a@h/', 'http://h/%4', 'a b', 'x', ''],
+  },
+  {
+    format: 'creditcard',
+    valid: ['4111 1111 1111 1111', '6011000990139424', '5555555555554444', '378282246310005'],
+    invalid: ['0', '', '4111 1111 1111 1112', '6011000990139425'],
+  },
+  { format: 'isbn10', valid: ['0-306-40615-2', '080442957X'], invalid: ['0-306-40615-3', '0804429570', '030640615'] },
+  {
+    format: 'isbn13',
+    valid: ['978-0-306-40615-7', '9783161484100'],
+    invalid: ['978-0-306-40615-8', '9783161484101', '978030640615'],
+  },
+  { format: 'k8s-short-name', valid: ['a'.repeat(63)], invalid: [] },
+]
+
+it.each(edges)('format $format takes and refuses what is just within and outside', ({ format, valid, invalid }) => {
+  const matches = stringFormat(format) ?? (() => false)
+  expect(valid.filter((text) => !matches(text))).toEqual([])
+  expect(invalid.filter((text) => matches(text))).toEqual([])
+})
+
 describe.each(rows)('format $format', ({ format, valid, invalid }) => {
   const matches = stringFormat(format) ?? (() => false)
 

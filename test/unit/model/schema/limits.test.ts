@@ -21,6 +21,8 @@ describe('a long value in an error', () => {
   it.each([
     ['a text as long as may be', 'x'.repeat(998), `"${'x'.repeat(998)}"`],
     ['a longer text', 'x'.repeat(999), `"${'x'.repeat(999)}…`],
+    ['a text of other characters', '\u0007\u00a0é', '"\\a\\u00a0é"'],
+    ['characters beyond ASCII', '\u007f\u0080\uffff\u{1d173}', '"\\x7f\\u0080\\uffff\\U0001d173"'],
     ['a list', Array(600).fill(1), `[${'1,'.repeat(499)}1…`],
     ['an object', { b: 'y'.repeat(2_000), a: 1 }, `{"a":1,"b":"${'y'.repeat(988)}…`],
     ['a number', 1e-7, '1e-07'],
@@ -84,6 +86,16 @@ describe('the start of the JSON of a value', () => {
   })
 })
 
+it.each<[unknown, number, string]>([
+  ['a'.repeat(99), 4, '"aaa'],
+  [[1, 2], 2, '[1'],
+  [[1, 2], 3, '[1,'],
+  [{ a: 'b'.repeat(99) }, 8, '{"a":"bb'],
+])('the start of the JSON of %j with %d characters is %s', (value, length, start) => {
+  expect(canonicalStart(value, length).slice(0, length)).toBe(start)
+  expect(canonicalStart([value, 1], length + 1)).toBe(`[${start}`)
+})
+
 describe('what two schemas differ in', () => {
   const nested = (depth: number, inner: StructuralSchema): StructuralSchema =>
     depth === 0 ? inner : { type: 'array', items: nested(depth - 1, inner) }
@@ -119,8 +131,25 @@ describe('what two schemas differ in', () => {
     [text, {}, []],
     [{ type: 'object', additionalProperties: true }, { type: 'object', additionalProperties: text }, []],
     [{ type: 'array', items: text }, { type: 'array' }, []],
+    [
+      { type: 'object', additionalProperties: { ...text, maxLength: 5 } },
+      { type: 'object', additionalProperties: true },
+      [],
+    ],
+    [
+      { type: 'object', additionalProperties: true },
+      { type: 'object', additionalProperties: { ...text, maxLength: 5 } },
+      [],
+    ],
+    [{ type: 'object' }, { type: 'object', additionalProperties: text }, []],
+    [{ ...text, nullable: true }, { ...text, nullable: true, maxLength: 5 }, ['has maxLength 5']],
   ])('between %j and %j is %j', (before, after, says) => {
     expect(compareSchemas(before, after, 'p')).toEqual(says.map((one) => ({ path: 'p', says: one })))
+  })
+
+  it('is that a field is new, also one of a name that every object inherits', () => {
+    const fields: StructuralSchema = { type: 'object', properties: { constructor: text } }
+    expect(compareSchemas({ type: 'object' }, fields)).toEqual([{ path: 'constructor', says: 'is new' }])
   })
 
   it('is guessed only of a field of the same type that is required now', () => {
@@ -137,7 +166,7 @@ describe('what two schemas differ in', () => {
 })
 
 describe('the options of an enum', () => {
-  const options = optionsOf(['a', 1, null, true, { x: [1, 'yy'] }, [2]])
+  const options = optionsOf(['a', 1, null, true, { x: [1, 'yy'] }, [2], { p: 1, q: 'a long text' }, { n: null }])
   it.each<[Json, boolean]>([
     ['a', true],
     ['1', false],
@@ -148,6 +177,10 @@ describe('the options of an enum', () => {
     [false, false],
     [{ x: [1, 'yy'] }, true],
     [{ x: [1, 'yyy'] }, false],
+    [{ q: 'a long text', p: 1 }, true],
+    [{ q: 'a long text', p: 2 }, false],
+    [{ n: null }, true],
+    [{ n: [null] }, false],
     [{ x: [1, 'yy'], z: 1 }, false],
     [[2], true],
     [[2, 2], false],
@@ -158,7 +191,7 @@ describe('the options of an enum', () => {
   })
 
   it('have names as errors print them, a thousand at most', () => {
-    expect(options.names).toEqual(['a', '1', 'null', 'true', '{"x":[1,"yy"]}', '[2]'])
+    expect(options.names.slice(0, 6)).toEqual(['a', '1', 'null', 'true', '{"x":[1,"yy"]}', '[2]'])
     expect(options.names).toBe(options.names)
     expect(optionsOf(Array.from({ length: 1_001 }, (_, i) => i)).names).toHaveLength(1_000)
     expect(optionsOf([]).has('a')).toBe(false)
@@ -199,6 +232,15 @@ describe('a pattern', () => {
     expect(compilePattern(source).stepsPerCharacter).toBe(steps)
   })
 
+  it('has the white space of RE2, and not that of JavaScript', () => {
+    const { matches } = compilePattern('^\\s$')
+    expect([' ', '\t', '\u00a0', '\u2003'].map(matches)).toEqual([true, true, false, false])
+  })
+
+  it('takes time in proportion to the text, also where nothing repeats but characters', () => {
+    expect(compilePattern('^a*a*a*a*a*a*$').matches(`${'a'.repeat(2_000)}!`)).toBe(false)
+  })
+
   it('matches a long text as it matches a short one', () => {
     const { matches } = compilePattern('^[a-z]+$')
     for (const length of [9_999, 10_000, 10_001])
@@ -219,6 +261,18 @@ describe('defaults', () => {
     expect(() => filled('x'.repeat(most))).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
     expect(() => filled('x'.repeat(most - 5), [1, { a: 2 }, null])).toThrow('more than 358400 bytes')
     expect(() => filled('x'.repeat(most - 5), [1, { a: 2 }])).not.toThrow()
+  })
+
+  it('are not counted where there is none', () => {
+    const properties = { f0: { ...text, default: 'x'.repeat(most - 1) }, f1: text }
+    expect(() => applyDefaults({ type: 'object', properties }, { f1: null })).not.toThrow()
+  })
+
+  it('are for objects, and a null without one goes away', () => {
+    const schema: StructuralSchema = { type: 'object', properties: { a: { ...text, default: 'x' }, b: text } }
+    expect(applyDefaults(schema, 'x')).toBe('x')
+    expect(applyDefaults(schema, null)).toBeNull()
+    expect(Object.entries(applyDefaults(schema, { a: null, b: null }))).toEqual([['a', 'x']])
   })
 
   it('have their own nulls', () => {

@@ -84,6 +84,12 @@ const rows: readonly Row[] = [
     unknown: ['spec.template.metadata.odd', 'spec.template.other', 'spec.template.spec.b'],
   },
   {
+    because: 'an embedded resource keeps what its managers own',
+    spec: { type: 'object', properties: { template: { type: 'object', 'x-kubernetes-embedded-resource': true } } },
+    given: { template: { metadata: { managedFields: [{ manager: 'a', fieldsV1: { 'f:spec': { 'f:b': {} } } }] } } },
+    kept: { template: { metadata: { managedFields: [{ manager: 'a', fieldsV1: { 'f:spec': { 'f:b': {} } } }] } } },
+  },
+  {
     because: 'kind is a field like any other inside an object that is no resource',
     spec: known,
     given: { kind: 'x' },

@@ -274,6 +274,18 @@ const rows: readonly Row[] = [
   },
   { because: 'even of a field', field: 'string', errors: ['properties.f: Invalid value: "string"'] },
   {
+    because: 'fields are no list, whatever its items are',
+    schema: { type: 'object', properties: [{ nope: 1 }] },
+    errors: [
+      'properties[0].nope: Forbidden: properties[0].nope is not supported',
+      'properties: Invalid value: "array"',
+    ],
+  },
+  {
+    because: 'an example, a default and one of some values may be null',
+    field: { ...text, nullable: true, example: null, default: null, enum: ['a', null] },
+  },
+  {
     because: 'keywords of JSON Schema that Kubernetes does not have are named, with what to write instead',
     field: { ...text, const: 'a', $ref: '#/x', if: {} },
     errors: [
@@ -647,6 +659,15 @@ describe('checkStructural', () => {
   it.each(rows)('$because', ({ field, schema = { type: 'object', properties: { f: field } }, errors = [] }) => {
     const found = checkStructural(schema).map((error) => `${error.field}: ${error.message}`)
     expect(found.map((line, i) => line.slice(0, errors[i]?.length))).toEqual(errors)
+  })
+
+  it.each([null, 5, 'x', true, []])('refuses %j', (schema) => {
+    expect(checkStructural(schema).length).toBeGreaterThan(0)
+  })
+
+  it('has no hint for what nobody writes', () => {
+    const [error] = checkStructural({ type: 'object', if: {} })
+    expect(error?.message).toBe('Forbidden: if is not supported')
   })
 
   it('begins paths where it is told the schema stands', () => {

@@ -84,6 +84,28 @@ const rows: readonly (readonly [string, StructuralSchema, readonly Json[], reado
     ],
   ],
   ['a list that may repeat', list({ uniqueItems: false }), [[1, 1]], [['a']]],
+  [
+    'a list with all bounds',
+    list({ minItems: 1, maxItems: 2, uniqueItems: true }),
+    [[1], [1, 2]],
+    [[], [1, 2, 3], [1, 1]],
+  ],
+  [
+    'a number with all bounds',
+    { ...whole, minimum: 0, maximum: 9, exclusiveMinimum: true, exclusiveMaximum: true, multipleOf: 3 },
+    [3, 6],
+    [0, 9, 4],
+  ],
+  [
+    'an object with all bounds',
+    object({ ...preserving, minProperties: 2, maxProperties: 3, required: ['a'] }),
+    [
+      { a: 1, b: 2 },
+      { a: 1, b: 2, c: 3 },
+    ],
+    [{ a: 1 }, { b: 1, c: 2 }, { a: 1, b: 2, c: 3, d: 4 }],
+  ],
+  ['a text with all bounds', { ...text, minLength: 1, maxLength: 2, pattern: 'a' }, ['a', 'ab'], ['', 'b', 'abc']],
   ['a set', list({ 'x-kubernetes-list-type': 'set' }), [[], [1], [1, 2]], [[1, 1]]],
   ['an atomic list', list({ 'x-kubernetes-list-type': 'atomic' }), [[1, 1]], [['a']]],
   [
@@ -172,6 +194,12 @@ const rows: readonly (readonly [string, StructuralSchema, readonly Json[], reado
   ['either of two, or null', { ...whole, nullable: true, anyOf: [{ minimum: 5 }] }, [5, null], [1]],
   ['anything', preserving, [1, 'a', [], {}, [{ a: [1] }]], []],
   [
+    'anything that has a field, if it is an object',
+    { ...preserving, required: ['a'] },
+    [1, 'a', true, [], { a: 1 }],
+    [{}],
+  ],
+  [
     'anything within bounds',
     { ...preserving, maximum: 2, maxLength: 1, maxItems: 1, maxProperties: 1 },
     [2, 'a', [1], { a: 1 }, true],
@@ -189,6 +217,43 @@ const rows: readonly (readonly [string, StructuralSchema, readonly Json[], reado
     [
       [{ a: 'x' }, { a: 'x', b: 'y' }],
       [{}, {}],
+    ],
+  ],
+  [
+    'a list by a key, of items and keys that may be null',
+    {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['a'],
+      items: object({ nullable: true, properties: { a: { ...text, nullable: true } } }),
+    },
+    [
+      [{ a: 'x' }, {}],
+      [{ a: null }, {}],
+      [null, { a: 'x' }],
+    ],
+    [
+      [null, null],
+      [{}, {}],
+      [{ a: null }, { a: null }],
+    ],
+  ],
+  [
+    'a list by a key, of anything',
+    { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['a'], items: preserving },
+    [[{ a: 1 }, { a: '1' }], [{}]],
+    [[5], [{ a: 1 }, 5], [[]]],
+  ],
+  [
+    'a set of anything',
+    { type: 'array', 'x-kubernetes-list-type': 'set', items: { ...preserving, nullable: true } },
+    [[1, '1', null]],
+    [
+      [null, null],
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
     ],
   ],
   [
@@ -217,24 +282,34 @@ const rows: readonly (readonly [string, StructuralSchema, readonly Json[], reado
   ],
 ]
 
-describe.each(rows)('%s', (_what, schema, valid, invalid) => {
-  const holder: StructuralSchema = { type: 'object', properties: { v: schema, w: text } }
-  const errorsOf = (value: Json) => validate(schema, value, { path: 'v' })
-  const walked = (value: Json) => interpretSchema(schema, value, { path: 'v' })
+describe.each(rows)('%s', (_what, given, valid, invalid) => {
+  /** What was found out of a schema is remembered: each test has one of its own. */
+  const ask = () => {
+    const schema = structuredClone(given)
+    const holder: StructuralSchema = { type: 'object', properties: { v: schema, w: text } }
+    return {
+      holder,
+      errorsOf: (value: Json) => validate(schema, value, { path: 'v' }),
+      walked: (value: Json) => interpretSchema(schema, value, { path: 'v' }),
+      fits: (value: Json) => objectFits(holder, { v: value }, question.valid),
+    }
+  }
 
   it('takes what fits, at once', () => {
+    const { errorsOf, walked, fits } = ask()
     for (const value of valid) {
       expect({ value, errors: errorsOf(value) }).toEqual({ value, errors: [] })
       expect({ value, errors: walked(value) }).toEqual({ value, errors: [] })
-      expect({ value, fits: objectFits(holder, { v: value }, question.valid) }).toEqual({ value, fits: true })
+      expect({ value, fits: fits(value) }).toEqual({ value, fits: true })
     }
   })
 
   it('refuses what does not', () => {
+    const { holder, errorsOf, walked, fits } = ask()
     for (const value of invalid) {
       expect({ value, count: errorsOf(value).length }).not.toEqual({ value, count: 0 })
       expect(errorsOf(value)).toEqual(walked(value))
-      expect({ value, fits: objectFits(holder, { v: value }, question.valid) }).toEqual({ value, fits: false })
+      expect({ value, fits: fits(value) }).toEqual({ value, fits: false })
       expect(isSettled(holder, { v: value })).toBe(false)
       // What was so before may stay.
       expect(validate(holder, { v: value, w: 'x' }, { old: { v: structuredClone(value) } })).toEqual([])

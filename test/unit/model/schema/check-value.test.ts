@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../../shared/model/json.ts'
+import { branchesHold } from '../../../../shared/model/schema/check-value.ts'
+import { compile } from '../../../../shared/model/schema/compiled-schema.ts'
+import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
+import { interpretSchema } from '../../../../shared/model/schema/validate.ts'
+
+const whole: StructuralSchema = { type: 'integer' }
+const least = (minimum: number): StructuralSchema => ({ minimum })
+const most = (maximum: number): StructuralSchema => ({ maximum })
+
+describe('whether alternatives hold takes four steps a value, and fifty more for each alternative that is tried', () => {
+  it.each<[StructuralSchema, Json, boolean, number]>([
+    [{ anyOf: [least(1), least(10)] }, 5, true, 54],
+    [{ anyOf: [least(10), least(1)] }, 5, true, 108],
+    [{ anyOf: [least(10), least(11)] }, 5, false, 108],
+    [{ oneOf: [least(10), least(1)] }, 5, true, 108],
+    [{ oneOf: [least(2), least(1)] }, 5, false, 108],
+    [{ allOf: [least(2), least(1)] }, 5, true, 108],
+    [{ allOf: [least(10), least(1)] }, 5, false, 108],
+    [{ not: least(10) }, 5, true, 54],
+    [{ not: least(1) }, 5, false, 54],
+    [{ anyOf: [{ items: least(1) }] }, [5, 6], true, 62],
+    [{ anyOf: [least(1)], not: least(10) }, 5, true, 108],
+    [{ anyOf: [least(10)], not: least(1) }, 5, false, 108],
+  ])('%j of %j: %s, %d', (schema, value, holds, steps) => {
+    const { branches } = compile(schema)
+    const budget = { steps: 1_000 }
+    expect(branches && branchesHold(branches, value, budget)).toBe(holds)
+    expect(1_000 - budget.steps).toBe(steps)
+  })
+
+  it('and they do not hold once there are no steps left', () => {
+    const { branches } = compile({ anyOf: [least(1)] })
+    const left = (steps: number) => branches && branchesHold(branches, 5, { steps })
+    expect([left(54), left(53)]).toEqual([true, false])
+  })
+})
+
+describe('what is said where alternatives do not hold', () => {
+  const said = (schema: StructuralSchema, value: Json): readonly string[] =>
+    interpretSchema({ ...whole, ...schema }, value, { path: 'p' }).map(({ message }) =>
+      message.replace(/^Invalid value: (?:""|\d+): (?:"p" |p in body )/, ''),
+    )
+  const multiple = (multipleOf: number, minimum: number): StructuralSchema => ({ multipleOf, minimum })
+  const any = 'must validate at least one schema (anyOf)'
+  const one = 'must validate one and only one schema (oneOf).'
+  const all = 'must validate all the schemas (allOf)'
+
+  it.each<[string, StructuralSchema, readonly string[]]>([
+    [
+      'the errors of that which was missed by the least',
+      { anyOf: [multiple(3, 10), least(20)] },
+      [any, 'should be greater than or equal to 20'],
+    ],
+    ['those of the first of these', { anyOf: [least(20), least(30)] }, [any, 'should be greater than or equal to 20']],
+    [
+      'those of the first of these, also where all were missed by more',
+      { anyOf: [multiple(3, 10), multiple(3, 20)] },
+      [any, 'should be a multiple of 3', 'should be greater than or equal to 10'],
+    ],
+    [
+      'those of the nearest of one of several, too',
+      { oneOf: [least(20), most(1)] },
+      [`${one} Found none valid`, 'should be greater than or equal to 20'],
+    ],
+    [
+      'that there are too many, and nothing against those that do not hold',
+      { oneOf: [least(20), most(9), most(8)] },
+      [`${one} Found 2 valid alternatives`],
+    ],
+    ['those of each that must hold', { allOf: [least(20), most(9)] }, ['should be greater than or equal to 20', all]],
+    [
+      'that none holds',
+      { allOf: [least(20), least(10)] },
+      ['should be greater than or equal to 20', 'should be greater than or equal to 10', `${all}. None validated`],
+    ],
+    ['that it must not hold', { not: most(9) }, ['must not validate the schema (not)']],
+  ])('is %s', (_what, schema, messages) => {
+    expect(said(schema, 5)).toEqual(messages)
+  })
+})
+
+it('a field that is undefined is none', () => {
+  const value = { a: undefined }
+  const count = (schema: StructuralSchema): number => interpretSchema({ type: 'object', ...schema }, value).length
+  expect(count({ properties: { a: { type: 'string' } } })).toBe(0)
+  expect(count({ additionalProperties: { type: 'string' } })).toBe(0)
+  expect(count({ minProperties: 1 })).toBe(1)
+  expect(count({ maxProperties: 0 })).toBe(0)
+  expect(count({ required: ['a'] })).toBe(1)
+})
+
+it('a schema is made ready once', () => {
+  const schema: StructuralSchema = { type: 'array', items: whole }
+  expect(compile(schema)).toBe(compile(schema))
+})
+
+it.each<[StructuralSchema, Json, string | undefined]>([
+  [{ type: 'integer', format: 'int32' }, true, 'must be of type int32: ""'],
+  [{ type: 'integer', format: 'int32' }, 'a', 'must be of type integer: "string"'],
+  [{ type: 'integer', format: 'int32' }, null, 'must be of type integer: "null"'],
+  [{ type: 'integer', format: 'int32' }, [], 'must be of type integer: "array"'],
+  [{ type: 'integer', format: 'int32' }, {}, 'must be of type int32: ""'],
+  [{ type: 'integer', format: 'int32' }, 0.5, 'must be of type int32: "float64"'],
+  [{ type: 'integer', format: 'nobody' }, true, 'must be of type integer: "boolean"'],
+  [{ type: 'boolean', format: 'date' }, 5, 'must be of type boolean: "integer"'],
+  [{ type: 'string', format: 'date' }, 5, 'must be of type date: "int64"'],
+  [{ format: 'date' }, 'x', 'must be of type date: "x"'],
+  [{ format: 'date' }, '2026-01-01', undefined],
+])('by %j against %j it is said: %s', (schema, value, message) => {
+  const [error] = interpretSchema(schema, value, { path: 'p' })
+  expect(error?.message.split(' in body ')[1]).toBe(message)
+})
