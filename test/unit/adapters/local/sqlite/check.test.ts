@@ -1,0 +1,193 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkBackup, copyDatabase, restoreDatabase } from '../../../../../shared/adapters/local/sqlite/guard/backup.ts'
+import { checkDatabase, checkInside } from '../../../../../shared/adapters/local/sqlite/guard/check.ts'
+import { lookInto } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
+import { createKey, writeKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
+import { systemClock } from '../../../../../shared/adapters/node/system-clock.ts'
+import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
+import { openGuardedPorts } from '../../../../../shared/runtime/local/ports.ts'
+import { storedWidget, withSpec } from '../../../../support/stored-object.ts'
+import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
+
+let directory: TemporaryDirectory
+let file: string
+const at = (name: string): string => join(directory.path, name)
+const keyFile = (): string => at('secrets.key')
+
+beforeEach(() => {
+  directory = temporaryDirectory('check')
+  file = at('a.db')
+})
+afterEach(() => directory[Symbol.dispose]())
+
+function secret(): StoredObject {
+  const { spec: _, ...rest } = storedWidget('s').object
+  return { object: { ...rest, apiVersion: 'v1', kind: 'Secret', data: { a: 'YQ==' } }, engine: {} }
+}
+
+/** A control plane that wrote a widget twice and, sealed or not, a Secret, and was stopped. */
+async function written({ isSealed = true, hasSecret = true } = {}): Promise<void> {
+  const ports = openGuardedPorts(file, systemClock, isSealed ? { secrets: { keyFile: keyFile() } } : {})
+  const widget = await ports.store.create(storedWidget('w'))
+  await ports.store.replace(withSpec(widget, { size: 2 }), ['spec'])
+  if (hasSecret) await ports.store.create(secret())
+  ports.close()
+}
+
+function raw(sql: string): void {
+  using database = new DatabaseSync(file)
+  database.exec(sql)
+}
+
+const said = (secrets = { keyFile: keyFile() }): readonly string[] =>
+  checkInside(file, secrets).flatMap(({ what, problems }) => problems.map((problem) => `${what}: ${problem}`))
+
+const insideWithoutKey = (secrets?: { readonly keyFile: string }) => checkInside(file, secrets)
+
+describe('a check', () => {
+  it('says what it looked at, and that nothing is wrong', async () => {
+    await written()
+    const inside = ['pages', '3 states', 'references', '1 Secrets'].map((what) => ({ what, problems: [] }))
+    expect(checkDatabase(file, { secrets: { keyFile: keyFile() } })).toEqual([
+      { what: 'files and mark', problems: [] },
+      ...inside,
+    ])
+    expect(insideWithoutKey()).toEqual(inside.slice(0, 3))
+  })
+
+  it('says how many states have no sum', async () => {
+    await written()
+    raw('UPDATE changes SET sum = NULL WHERE rv < 4')
+    const of = (states: string) => insideWithoutKey()[1]?.what === states
+    expect(of('3 states, 2 of them without a checksum, of an earlier version')).toBe(true)
+    raw('UPDATE changes SET sum = NULL')
+    expect(of('3 states, 3 of them without a checksum, of an earlier version')).toBe(true)
+  })
+
+  it.each([
+    [`UPDATE changes SET sum = sum + 1 WHERE rv = 2`, ['3 states: an old state, change 2 is damaged']],
+    [`UPDATE changes SET sum = sum + 1 WHERE rv = 3`, ['3 states: example.com/Widget/default/w is damaged']],
+    [
+      `UPDATE objects SET uid = 'x' WHERE name = 'w'`,
+      ['3 states: example.com/Widget/default/w has the state of default/w'],
+    ],
+    [
+      `UPDATE objects SET name = 'x' WHERE name = 'w'`,
+      ['3 states: example.com/Widget/default/x has the state of default/w'],
+    ],
+    [
+      `UPDATE objects SET namespace = 'x' WHERE name = 'w'`,
+      ['3 states: example.com/Widget/x/w has the state of default/w'],
+    ],
+    [
+      'DELETE FROM heads WHERE rv = 3',
+      [
+        'references: example.com/Widget/default/w has no state',
+        'references: example.com/Widget/default/w is at null, and its newest state is 3',
+      ].slice(0, 1),
+    ],
+    ['UPDATE changes SET supersedes = 3 WHERE rv = 3', ['references: change 3 supersedes 3, which is later']],
+    [
+      'UPDATE heads SET rv = 2 WHERE rv = 3',
+      ['references: example.com/Widget/default/w is at 2, and its newest state is 3'],
+    ],
+  ])('finds what this did: %s', async (sql, expected) => {
+    await written()
+    raw(sql)
+    expect(said()).toEqual(expected)
+  })
+
+  it('finds Secrets that are in clear, and those that cannot be read', async () => {
+    await written({ isSealed: false })
+    writeKeyRing(keyFile(), [createKey()])
+    expect(said()).toEqual(['1 Secrets: /Secret/default/s is not encrypted; a start encrypts it'])
+    rmSync(keyFile())
+    expect(said()).toEqual(['1 Secrets: /Secret/default/s cannot be decrypted'])
+  })
+
+  it('finds Secrets that no key opens, and names a damaged one once', async () => {
+    await written()
+    writeKeyRing(keyFile(), [createKey()])
+    expect(said()).toEqual(['1 Secrets: /Secret/default/s cannot be decrypted'])
+    raw(`UPDATE changes SET doc = '{' WHERE rv = 4`)
+    expect(said()).toEqual(['3 states: /Secret/default/s is damaged'])
+  })
+
+  it('is of a file that is there, or was', () => {
+    expect(() => checkDatabase(file, {})).toThrow(`cannot check ${file}: there is none`)
+    expect(() => checkDatabase(file, { witnesses: [at('token')] })).toThrow('there is none')
+    writeFileSync(at('token'), '')
+    expect(checkDatabase(file, { witnesses: [at('other'), at('token')] })).toEqual([
+      { what: 'files and mark', problems: ['a.db is missing, though its token is there'] },
+    ])
+  })
+
+  it('says what SQLite says of what it cannot read, and leaves a process alone', async () => {
+    writeFileSync(file, 'no database'.repeat(100))
+    expect(insideWithoutKey()).toEqual([{ what: 'database', problems: ['file is not a database'] }])
+    rmSync(file)
+    const ports = openGuardedPorts(file, systemClock, {})
+    expect(() => insideWithoutKey()).toThrow('another process holds it: stop that process first')
+    ports.close()
+  })
+})
+
+describe('a backup', () => {
+  it.each([
+    { what: 'with its key', lacksKey: false, checks: 4 },
+    { what: 'without its key', lose: () => rmSync(keyFile()), lacksKey: true, checks: 3 },
+    { what: 'with another key', lose: () => writeKeyRing(keyFile(), [createKey()]), lacksKey: true, checks: 3 },
+    {
+      what: 'without its key and without Secrets',
+      hasSecret: false,
+      lose: () => rmSync(keyFile()),
+      lacksKey: false,
+      checks: 3,
+    },
+  ])('$what says what it is', async ({ hasSecret = true, lose, lacksKey, checks }) => {
+    await written({ hasSecret })
+    lose?.()
+    const { checked, ...rest } = checkBackup(file, keyFile())
+    expect([checked.length, checked.flatMap(({ problems }) => problems)]).toEqual([checks, []])
+    expect(rest).toEqual({ lacksKey, resourceVersion: hasSecret ? 4 : 3 })
+  })
+
+  it('is none that is not there, that a process has, or that is another file', () => {
+    const none = `${file} is no backup of a control plane: setpoint backup writes one`
+    expect(() => checkBackup(file, keyFile())).toThrow(none)
+    const ports = openGuardedPorts(file, systemClock, {})
+    expect(() => checkBackup(file, keyFile())).toThrow(none)
+    ports.close()
+    writeFileSync(at('b.db'), 'text')
+    expect(() => checkBackup(at('b.db'), keyFile())).toThrow('is no backup')
+  })
+
+  it('is a copy of what no process has, with what is in its log', async () => {
+    const ports = openGuardedPorts(file, systemClock, {})
+    await ports.store.create(storedWidget('w'))
+    for (const end of ['', '-wal']) copyFileSync(file + end, at(`k.db${end}`))
+    expect(() => copyDatabase(file, at('copy.db'))).toThrow(`cannot copy ${file}: another process holds it`)
+    ports.close()
+    copyDatabase(at('k.db'), at('copy.db'))
+    expect([lookInto(at('copy.db')), existsSync(at('copy.db-wal'))]).toMatchObject([{ resourceVersion: 2 }, false])
+    expect(() => copyDatabase(at('none'), at('other.db'))).toThrow(/cannot copy .*none: unable to open database file/)
+  })
+
+  it.each([true, false])('is put back as another database, for its owner alone; as a copy: %s', async (asCopy) => {
+    await written()
+    mkdirSync(at('new'))
+    const restored = at('new/a.db')
+    restoreDatabase({ backup: file, file: restored, keyFile: keyFile(), nowMs: 1_000_000_000, asCopy })
+    const [before, after] = [lookInto(file), lookInto(restored)]
+    expect(after).toMatchObject({ identity: { isHeld: asCopy, starts: 2 }, resourceVersion: 10_000_000_000 })
+    expect(before).toMatchObject({ identity: { starts: 1 }, resourceVersion: 4 })
+    expect((statSync(restored).mode & 0o777).toString(8)).toBe('600')
+    expect(existsSync(at('new/a.mark'))).toBe(true)
+    const ports = openGuardedPorts(restored, systemClock, { secrets: { keyFile: keyFile() } })
+    expect(ports.isHeld).toBe(asCopy)
+    ports.close()
+  })
+})

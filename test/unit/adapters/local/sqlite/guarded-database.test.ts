@@ -1,0 +1,355 @@
+import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  lookInto,
+  openGuardedDatabase,
+  readOnly,
+  type GuardedDatabase,
+  type GuardOptions,
+} from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
+import { readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
+import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
+import { openSqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
+import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'
+import { storedWidget } from '../../../../support/stored-object.ts'
+import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
+
+let directory: TemporaryDirectory
+let file: string
+let opened: GuardedDatabase[]
+beforeEach(() => {
+  directory = temporaryDirectory('guard')
+  file = at('a.db')
+  opened = []
+})
+afterEach(() => {
+  vi.useRealTimers()
+  for (const one of opened) one.close()
+  directory[Symbol.dispose]()
+})
+
+const at = (name: string): string => join(directory.path, name)
+const secrets = {
+  get keyFile() {
+    return at('secrets.key')
+  },
+}
+
+function start(options: GuardOptions = {}, path = file): GuardedDatabase {
+  const one = openGuardedDatabase(path, options)
+  const close = (): void => {
+    opened = opened.filter((other) => other.close !== close)
+    one.close()
+  }
+  opened.push({ ...one, close })
+  return { ...one, close }
+}
+
+/** Opened and closed in order. */
+function run(options: GuardOptions = {}, path = file): boolean {
+  const one = start(options, path)
+  one.close()
+  return one.isHeld
+}
+
+function markNow(): Mark {
+  const mark = readMark(at('a.mark'))
+  if (typeof mark === 'string') throw new Error(mark)
+  return mark
+}
+
+function raw(sql: string, path = file): readonly unknown[] {
+  using database = new DatabaseSync(path)
+  return sql.startsWith('SELECT') ? database.prepare(sql).all() : [database.exec(sql)]
+}
+
+async function write({ database }: GuardedDatabase, name: string): Promise<() => number> {
+  const changeLog = createSqliteChangeLog({ database, clock: { nowMs: () => 0, sleep: async () => {} } })
+  await createSqliteStore({ database, changeLog }).create(storedWidget(name))
+  return changeLog.latest
+}
+
+const identityNow = () => lookInto(file)
+
+describe('a start', () => {
+  it('counts itself, of the same database, and marks how far it is', async () => {
+    const first = start()
+    const { database } = markNow()
+    expect(markNow()).toMatchObject({ state: 'open', starts: 1, resourceVersion: 1 })
+    expect(markNow().inode).toBe(String(statSync(file).ino))
+    first.follow(await write(first, 'a'))
+    first.close()
+    expect(markNow()).toMatchObject({ database, state: 'closed', starts: 1, resourceVersion: 2 })
+    run()
+    expect(markNow()).toMatchObject({ database, state: 'closed', starts: 2, resourceVersion: 2 })
+    expect(identityNow()).toEqual({
+      identity: { database, starts: 2, isHeld: false, keyId: undefined },
+      resourceVersion: 2,
+    })
+  })
+
+  it('says in both places of the mark that it was closed', () => {
+    run()
+    expect(readFileSync(at('a.mark'), 'utf8').match(/"state":"closed"/g)).toHaveLength(2)
+  })
+
+  it('notes how far it is when that has changed, and when it closes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const one = start()
+    let latest = 1
+    one.follow(() => latest)
+    const { mtimeNs } = statSync(at('a.mark'), { bigint: true })
+    vi.advanceTimersByTime(5_000)
+    expect(statSync(at('a.mark'), { bigint: true }).mtimeNs).toBe(mtimeNs)
+    latest = 7
+    vi.advanceTimersByTime(999)
+    expect(markNow()).toMatchObject({ state: 'open', resourceVersion: 1 })
+    vi.advanceTimersByTime(1)
+    expect(markNow()).toMatchObject({ state: 'open', resourceVersion: 7 })
+    latest = 8
+    one.close()
+    expect([markNow().resourceVersion, vi.getTimerCount()]).toEqual([8, 0])
+  })
+
+  it('notes it as often as it is told to', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    start({ markMs: 10 }).follow(() => 7)
+    vi.advanceTimersByTime(10)
+    expect(markNow().resourceVersion).toBe(7)
+  })
+
+  it('commits what waits when it closes, and lets the files go', () => {
+    const one = start()
+    const insert = one.database.prepare("INSERT INTO checkpoints VALUES ('c', '1', 0)")
+    void one.database.write(() => insert.run())
+    one.close()
+    expect(raw('SELECT name FROM checkpoints')).toEqual([{ name: 'c' }])
+    expect(readdirSync(directory.path).toSorted()).toEqual(['a.db', 'a.mark'])
+  })
+
+  it('of a database that never had a mark demands nothing of it', () => {
+    openSqliteDatabase(file).close()
+    run()
+    expect(markNow()).toMatchObject({ state: 'closed', starts: 1 })
+  })
+
+  it('is refused while another one has the file', () => {
+    start()
+    expect(() => start()).toThrow('another process holds it')
+  })
+})
+
+describe('a person’s answer', () => {
+  const lost = (): void => {
+    run()
+    rmSync(file)
+  }
+  const copied = (): void => {
+    run()
+    copyFileSync(file, at('b.db'))
+    copyFileSync(at('a.mark'), at('b.mark'))
+    file = at('b.db')
+  }
+
+  it('is asked for where something is lost, and where this is a copy', () => {
+    lost()
+    expect(() => start()).toThrow(
+      `cannot use ${directory.path}: a.db is missing, though its a.mark is there: put the files back as they were, or go on`,
+    )
+    expect(existsSync(file)).toBe(false)
+    writeFileSync(file, '')
+    expect(() => start()).toThrow('a.db is empty, though its a.mark is there: put the files back')
+  })
+
+  it('is asked for where this is a copy', () => {
+    copied()
+    expect(() => start()).toThrow(
+      'b.db is a copy of the file that was started last: if the original may run again, start with --as-copy',
+    )
+  })
+
+  it.each<[() => unknown, GuardOptions, boolean, boolean]>([
+    [lost, { consent: 'accept-loss' }, false, true],
+    [lost, { consent: 'as-copy' }, true, true],
+    [copied, { consent: 'accept-loss' }, false, true],
+    [copied, { consent: 'as-copy' }, true, true],
+    [run, { consent: 'accept-loss' }, false, false],
+    [run, { consent: 'as-copy' }, true, true],
+    [copied, { consent: 'as-copy', resume: true }, false, true],
+  ])('makes it another database that is held or not: %#', (make, options, isHeld, isAnother) => {
+    make()
+    const before = readMark(file.replace('.db', '.mark')) as Mark
+    expect(run(options)).toBe(isHeld)
+    const { identity, resourceVersion } = lookInto(file) as Exclude<ReturnType<typeof lookInto>, 'in use' | undefined>
+    expect(identity?.database !== before.database).toBe(isAnother)
+    expect(identity?.isHeld).toBe(isHeld)
+    expect(resourceVersion).toBe(isAnother ? 1_000_000_001 : 1)
+    expect(run()).toBe(isHeld)
+    expect(run({ resume: true })).toBe(false)
+    expect(run()).toBe(false)
+  })
+
+  it('loses what others know of it, and keeps what is present', async () => {
+    const first = start()
+    first.follow(await write(first, 'a'))
+    first.close()
+    raw(
+      "INSERT INTO changes SELECT 1, 99, kind, at_ms, NULL, written, 'removed', touched, engine, doc, sum FROM changes",
+    )
+    writeFileSync(at('a.mark'), readFileSync(at('a.mark')).fill('x'))
+    expect(() => start()).toThrow('a.mark is damaged')
+    run({ consent: 'accept-loss' })
+    expect(raw('SELECT rv FROM changes')).toEqual([{ rv: 2 }])
+    expect(raw('SELECT rv FROM horizon')).toEqual([{ rv: 1_000_000_002 }])
+  })
+
+  it('goes on above what the mark knows of', async () => {
+    const first = start()
+    first.follow(() => 50)
+    first.close()
+    expect(() => start()).toThrow('a.db ends at resourceVersion 1, and 50 was written')
+    run({ consent: 'accept-loss' })
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 1_000_000_050 })
+  })
+})
+
+it.each([
+  [undefined, true, 1_000_000_001],
+  [1_000, false, 1_000_000_001],
+  [1_000_000_000, false, 10_000_000_000],
+])(
+  'put back from a backup at %s introduces its objects anew, above all others of it',
+  (restoredAtMs, stays, version) => {
+    openSqliteDatabase(file).close()
+    raw("INSERT INTO checkpoints VALUES ('introduced', '1', 0), ('other', '1', 0)")
+    run({ consent: 'as-copy', restoredAtMs })
+    expect(raw('SELECT name FROM checkpoints ORDER BY 1')).toEqual([
+      ...(stays ? [{ name: 'introduced' }] : []),
+      { name: 'other' },
+    ])
+    expect(lookInto(file)).toMatchObject({ resourceVersion: version })
+  },
+)
+
+describe('a start that cannot be written', () => {
+  const hinder = (how: 'ABORT' | 'ROLLBACK'): void => {
+    run({ secrets })
+    raw(`CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(${how}, 'full'); END`)
+  }
+
+  it.each(['ABORT', 'ROLLBACK'] as const)('reads what is there, and writes when it can again: %s', async (how) => {
+    hinder(how)
+    const before = markNow()
+    const one = start({ secrets })
+    expect(markNow()).toEqual(before)
+    expect(one.isHeld).toBe(false)
+    one.database.prepare('DROP TRIGGER full').run()
+    one.follow(await write(one, 'a'))
+    one.close()
+    expect(markNow()).toMatchObject({ state: 'closed', starts: 1, resourceVersion: 2 })
+  })
+
+  it.each<[string, GuardOptions]>([
+    ['is another database', { consent: 'as-copy' }],
+    ['has another key', { secrets: { keyFile: '' } }],
+    ['is held no more', { resume: true }],
+  ])('is none where it %s from then on', (_what, options) => {
+    run({ secrets, consent: options.resume === true ? 'as-copy' : undefined })
+    hinder('ABORT')
+    const rotated = options.secrets === undefined ? secrets : { ...secrets, keyFile: secrets.keyFile, rotateKey: true }
+    expect(() => start({ ...options, secrets: rotated })).toThrow('full')
+    // The file was let go.
+    raw('DROP TRIGGER full')
+    if (options.secrets === undefined) expect(run({ ...options, secrets })).toBe(options.consent === 'as-copy')
+  })
+})
+
+describe('Secrets', () => {
+  it('are sealed with a key that the database names from then on', () => {
+    expect(start().sealing).toBeUndefined()
+    for (const one of opened) one.close()
+    const { sealing, close } = start({ secrets })
+    close()
+    expect(lookInto(file)).toMatchObject({ identity: { keyId: sealing?.keyId } })
+    expect(start({ secrets }).sealing?.keyId).toBe(sealing?.keyId)
+  })
+
+  it('without their key speak against a start that would seal', () => {
+    run({ secrets })
+    rmSync(at('secrets.key'))
+    expect(() => start({ secrets })).toThrow('secrets.key is missing: the Secrets cannot be decrypted')
+    expect(run()).toBe(false)
+  })
+
+  it('that are sealed anew stand in the file whole: the mark says so before, and a kill meanwhile loses nothing', () => {
+    run()
+    const killed = start()
+    for (const end of ['', '-wal']) copyFileSync(file + end, at(`k.db${end}`))
+    copyFileSync(at('a.mark'), at('k.mark'))
+    killed.close()
+    for (const name of ['k.db', 'k.db-wal', 'k.mark']) writeFileSync(at(name.replace('k', 'a')), readFileSync(at(name)))
+    expect(markNow().state).toBe('open')
+    // The key cannot be written.
+    const missing = { keyFile: at('none/secrets.key') }
+    expect(() => start({ secrets: missing })).toThrow('cannot write')
+    expect(markNow()).toMatchObject({ state: 'closed', resourceVersion: 1 })
+    expect(run({ secrets })).toBe(false)
+  })
+})
+
+describe('what is told before it is opened', () => {
+  it('is nothing of what is not there, no database, or another program’s', () => {
+    expect(lookInto(file)).toBeUndefined()
+    writeFileSync(file, 'no database'.repeat(100))
+    expect(lookInto(file)).toBeUndefined()
+    rmSync(file)
+    raw('CREATE TABLE identity (x)')
+    expect(lookInto(file)).toBeUndefined()
+  })
+
+  it('is that a process has it', () => {
+    start()
+    expect(lookInto(file)).toBe('in use')
+  })
+
+  it('is what an earlier layout could not, once it is opened', () => {
+    run()
+    raw('DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; PRAGMA user_version = 3')
+    expect(lookInto(file)).toBeUndefined()
+    for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
+    expect(run({ consent: 'accept-loss' })).toBe(false)
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 1_000_000_001 })
+  })
+
+  it('is what stands in the log of a process that was killed, and leaves no file', async () => {
+    const first = start()
+    await write(first, 'a')
+    for (const end of ['', '-wal']) copyFileSync(file + end, at(`k.db${end}`))
+    const names = readdirSync(directory.path)
+    expect(lookInto(at('k.db'))).toMatchObject({ resourceVersion: 2 })
+    expect(readdirSync(directory.path)).toEqual(names)
+    first.close()
+    const left = readdirSync(directory.path)
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+    expect(readdirSync(directory.path)).toEqual(left)
+  })
+
+  it('leaves an index alone that was there', () => {
+    run()
+    writeFileSync(`${file}-shm`, '')
+    readOnly(file, () => {})
+    expect(existsSync(`${file}-shm`)).toBe(true)
+  })
+
+  it('is read only, and the error where it cannot be read', () => {
+    run()
+    expect(readOnly(file, (connection) => connection.prepare('SELECT 1 AS one').get())).toEqual({ one: 1 })
+    const error = readOnly(file, (connection) => connection.exec('DELETE FROM identity'))
+    expect(error).toMatchObject({ message: 'attempt to write a readonly database' })
+    expect(readOnly(at('none.db'), () => 1)).toMatchObject({ message: 'unable to open database file' })
+    // It was let go.
+    expect(run()).toBe(false)
+  })
+})
