@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -12,13 +13,16 @@ import { openGuardedPorts } from '../../../../../shared/runtime/local/ports.ts'
 import { storedWidget, withSpec } from '../../../../support/stored-object.ts'
 import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
 
+/** Nothing here is about the disk, and each write into it takes milliseconds. */
+const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
 let directory: TemporaryDirectory
 let file: string
 const at = (name: string): string => join(directory.path, name)
 const keyFile = (): string => at('secrets.key')
 
 beforeEach(() => {
-  directory = temporaryDirectory('check')
+  directory = temporaryDirectory('check', parent)
   file = at('a.db')
 })
 afterEach(() => directory[Symbol.dispose]())

@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -16,11 +17,14 @@ import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/s
 import { storedWidget } from '../../../../support/stored-object.ts'
 import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
 
+/** Nothing here is about the disk, and each write into it takes milliseconds. */
+const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
 let directory: TemporaryDirectory
 let file: string
 let opened: GuardedDatabase[]
 beforeEach(() => {
-  directory = temporaryDirectory('guard')
+  directory = temporaryDirectory('guard', parent)
   file = at('a.db')
   opened = []
 })

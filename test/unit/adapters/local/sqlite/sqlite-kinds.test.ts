@@ -65,3 +65,34 @@ it('refuses to say that a kind is not there when the database is closed', () => 
   database.close()
   expect(() => kinds.find(gadget)).toThrow('is closed')
 })
+
+it('remembers a thousand kinds that are not there, and begins anew with the next', () => {
+  const database = openSqliteDatabase(':memory:')
+  let looks = 0
+  const kinds = openSqliteKinds({
+    ...database,
+    prepare: (sql) => {
+      const statement = database.prepare(sql)
+      const get = statement.get.bind(statement)
+      return Object.assign(statement, {
+        get: (...given: readonly string[]) => {
+          looks++
+          return get(...given)
+        },
+      })
+    },
+  })
+  const find = (from: number, to: number): number => {
+    const before = looks
+    for (let i = from; i < to; i++) kinds.find({ group: '', kind: `Kind${i}` })
+    return looks - before
+  }
+  kinds.intern(gadget)
+  kinds.find(gadget)
+  // A kind that was interned was missed before.
+  expect([find(0, 999), find(0, 999), find(999, 1_000)]).toEqual([999, 0, 1])
+  // The one that was too many is remembered alone.
+  expect([find(999, 1_000), find(0, 1)]).toEqual([0, 1])
+  expect([find(1, 999), find(1, 999), find(1_000, 1_001), find(1, 2)]).toEqual([998, 0, 1, 1])
+  database.close()
+})

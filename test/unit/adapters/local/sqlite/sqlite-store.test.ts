@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createQuarantine, type Quarantine } from '../../../../../shared/adapters/local/sqlite/quarantine.ts'
 import { createSqliteChangeFeed } from '../../../../../shared/adapters/local/sqlite/sqlite-change-feed.ts'
 import {
@@ -6,6 +6,7 @@ import {
   type SqliteChangeLog,
 } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
+import { createSqliteIndex } from '../../../../../shared/adapters/local/sqlite/sqlite-index.ts'
 import type { RetentionOptions } from '../../../../../shared/adapters/local/sqlite/sqlite-log-retention.ts'
 import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'
 import { keyOf } from '../../../../../shared/model/object-key.ts'
@@ -127,6 +128,73 @@ describe('a list', () => {
   })
 })
 
+describe('a long list', () => {
+  /** Objects whose states have so many characters each. */
+  const createLong = async (...lengths: readonly number[]): Promise<void> => {
+    await Promise.all(lengths.map((_, i) => create(String(i).padStart(3, '0'))))
+    const pad = opened.database.prepare(
+      "UPDATE changes SET sum = NULL, doc = doc || printf('%*s', ?2 - length(doc) - length(coalesce(engine, '')), '') WHERE rv = ?1",
+    )
+    opened.database.readNow(() => {
+      for (const [i, length] of lengths.entries()) pad.run(i + 2, length)
+    })
+  }
+  const long = (count: number, length: number): number[] => Array.from({ length: count }, () => length)
+  /** How many objects, whether there are more, and how often others had a turn in between. */
+  const walked = async (query: Partial<ListQuery> = {}) => {
+    const turns = vi.spyOn(globalThis, 'setImmediate')
+    const { items, more } = await opened.store.list({ ...widgetKind, ...query })
+    const count = turns.mock.calls.length
+    turns.mockRestore()
+    return [items.length, more, count]
+  }
+
+  it.each<[number, Partial<ListQuery>, readonly [number, boolean, number]]>([
+    [500, {}, [500, false, 0]],
+    [501, {}, [501, false, 1]],
+    [700, { limit: 600 }, [600, true, 1]],
+    [700, { limit: 500 }, [500, true, 0]],
+  ])('of %d objects with %j lets others in behind every 500', async (count, query, expected) => {
+    await Promise.all(long(count, 0).map((_, i) => create(String(i))))
+    expect(await walked(query)).toEqual(expected)
+  })
+
+  it.each<[readonly number[], Partial<ListQuery>, readonly [number, boolean, number]]>([
+    [long(11, 100_000), {}, [11, false, 1]],
+    [[...long(9, 100_000), 99_999, 1_000], {}, [11, false, 0]],
+    [long(21, 100_000), { limit: 100 }, [20, true, 1]],
+    [[...long(19, 100_000), 99_999, 1_000], { limit: 100 }, [21, false, 1]],
+    [long(21, 100_000), {}, [21, false, 2]],
+    [[2_000_000, 1_000], { limit: 100 }, [1, true, 0]],
+  ])('of a million characters at a time, and of two in a page: %#', async (lengths, query, expected) => {
+    await createLong(...lengths)
+    expect(await walked(query)).toEqual(expected)
+  })
+
+  it('has an object on each page, though a long one that is damaged is ahead of it', async () => {
+    await createLong(2_000_000, 1_000)
+    run(`UPDATE changes SET doc = '{' || substr(doc, 2) || '}' WHERE rv = 2`)
+    expect(await listed({ limit: 100 })).toMatchObject({ names: '001', more: false, damaged: ['000'] })
+  })
+
+  it.each([
+    [1_000, '1'],
+    [1_001, '1001'],
+    [2_000, '2000'],
+  ])('shows an object as it was up to a thousand writes ago, and as it is behind: %d', async (writes, size) => {
+    await create('a')
+    const insert = opened.database.prepare(
+      "INSERT INTO changes SELECT ?1, object_id, kind, at_ms, ?1 - 1, written, 'modified', touched, engine, json_set(doc, '$.spec.size', ?1 - 2), NULL FROM changes WHERE rv = 2",
+    )
+    opened.database.readNow(() => {
+      for (let rv = 3; rv <= writes + 2; rv++) insert.run(rv)
+    })
+    run(`UPDATE heads SET rv = ${writes + 2}`)
+    const { items } = await opened.store.list({ ...widgetKind, asOf: '2' })
+    expect(items.map(({ object }) => String(object.spec?.['size']))).toEqual([size])
+  })
+})
+
 describe('an object', () => {
   const get = (name = 'a') => opened.store.get({ ...widgetKind, namespace: 'default', name })
 
@@ -137,6 +205,55 @@ describe('an object', () => {
     expect(await store.get(keyOf(written.object))).toEqual(written)
     expect(await get('b')).toBeUndefined()
     expect(await store.get({ ...keyOf(written.object), kind: 'Other' })).toBeUndefined()
+  })
+
+  it('is read once, and is what was written until it is written again', async () => {
+    const written = await create('a')
+    expect(await get()).toBe(written)
+    const store = createSqliteStore(opened)
+    const key = keyOf(written.object)
+    const read = await store.get(key)
+    expect(read).not.toBe(written)
+    expect(await store.get(key)).toBe(read)
+    const changed = await change(written, 2)
+    expect(await get()).toBe(changed)
+  })
+
+  it('is written by who has not read it', async () => {
+    const written = await create('a')
+    const changed = await createSqliteStore(opened).replace(withSpec(written, { size: 2 }), ['spec'])
+    await createSqliteStore(opened).remove(changed)
+    expect(await createSqliteStore(opened).get(keyOf(written.object))).toBeUndefined()
+  })
+
+  it.each<[string, (a: StoredObject) => Promise<unknown>]>([
+    ['is written over', (a) => opened.store.replace(a, ['spec'])],
+    ['is removed', (a) => opened.store.remove(a)],
+  ])('is damaged no more when it %s', async (_what, write) => {
+    const a = await create('a')
+    run(`UPDATE changes SET doc = '{'`)
+    const store = createSqliteStore(opened)
+    await expect(async () => store.get(keyOf(a.object))).rejects.toMatchObject({ code: 'DAMAGED' })
+    expect(opened.quarantine.keys()).toHaveLength(1)
+    await write(a)
+    expect(opened.quarantine.keys()).toEqual([])
+  })
+
+  it('refers to nothing more when it is gone, whoever has its number then', async () => {
+    const index = createSqliteIndex(opened.database)
+    const [a, target] = [await create('a'), keyOf(storedWidget('t').object)]
+    await index.setReferences(keyOf(a.object), [target])
+    expect(await index.referrers(target)).toEqual([keyOf(a.object)])
+    await opened.store.remove(a)
+    const b = await create('b')
+    expect([await index.referrers(target), await index.references(keyOf(b.object))]).toEqual([[], []])
+  })
+
+  it.each<[string, (a: StoredObject) => Promise<unknown>, string]>([
+    ['another version', async (a) => change(await change(a, 2).then(() => a), 3), 'a is at 3, not at 2'],
+    ['another object', (a) => change(withMetadata(a, { uid: 'u' }), 3), 'a is another object now'],
+  ])('says that it is in %s', async (_what, write, says) => {
+    await expect(create('a').then(write)).rejects.toThrow(says)
   })
 
   it.each<[string, string]>([
@@ -201,6 +318,20 @@ describe('an object', () => {
     expect(owners()).toEqual([])
   })
 
+  it('is found by its owners, whoever changes them', async () => {
+    const owners = (...uids: readonly string[]) => ({
+      ownerReferences: uids.map((uid) => ({ apiVersion: 'v1', kind: 'X', name: uid, uid })),
+    })
+    let a = await create('a', owners('x'))
+    for (const uid of ['y', 'z']) {
+      const store = createSqliteStore(opened)
+      a = await store.replace(withMetadata(a, owners(uid)), ['meta'])
+      const index = createSqliteIndex(opened.database)
+      const found = await Promise.all(['x', 'y', 'z'].map((one) => index.childrenOf(one)))
+      expect(found.map(({ length }) => length)).toEqual(['x', 'y', 'z'].map((one) => (one === uid ? 1 : 0)))
+    }
+  })
+
   it('writes of one turn go on from each other', async () => {
     const a = await create('a')
     const [b, c] = await Promise.allSettled([change(a, 2), change(a, 3)])
@@ -238,6 +369,23 @@ describe('the log of changes', () => {
       await opened.store.create(withSpec(storedWidget(name), { text: 'x'.repeat(130_000) }))
     expect(read()).toBe('added spec a; added spec b | 3')
     expect(read(3)).toBe('added spec c | 4')
+  })
+
+  it('ends a stretch behind a thousand numbers', () => {
+    expect(opened.changeLog.read({ after: 0, upTo: 5_000 })).toEqual({ changes: [], upTo: 1_000 })
+    expect(opened.changeLog.read({ after: 4_500, upTo: 5_000 })).toEqual({ changes: [], upTo: 5_000 })
+  })
+
+  it.each([
+    [249_999, 3],
+    [250_000, 2],
+  ])('ends a stretch with 250,000 characters: behind %d it is at %d', async (length, upTo) => {
+    await create('a')
+    await create('b')
+    run(
+      `UPDATE changes SET sum = NULL, doc = doc || printf('%*s', ${length} - length(doc) - length(coalesce(engine, '')), '') WHERE rv = 2`,
+    )
+    expect(opened.changeLog.read({ after: 0, upTo: 3 }).upTo).toBe(upTo)
   })
 
   it('goes on after a restart where it was', async () => {
@@ -334,6 +482,60 @@ describe('a feed', () => {
     await opened.store.create({ ...odd, object: { ...odd.object, kind: 'Odd' } })
     await create('b')
     expect(await waiting).toBe('added b | 4')
+  })
+
+  it('hands over what is committed as it was written', async () => {
+    const batches = createSqliteChangeFeed(opened).follow({ after: '1', signal: new AbortController().signal })
+    const iterator = batches[Symbol.asyncIterator]()
+    await iterator.next()
+    const waiting = iterator.next()
+    const written = await create('a')
+    expect((await waiting).value?.changes[0]?.stored).toBe(written)
+  })
+
+  it('begins at once, and lets others in before it goes on', async () => {
+    for (const name of ['a', 'b', 'c'])
+      await opened.store.create(withSpec(storedWidget(name), { text: 'x'.repeat(250_000) }))
+    const { next } = follow()
+    let turned = 0
+    setImmediate(() => turned++)
+    expect([await next(), turned]).toEqual(['added a | 2', 0])
+    expect([await next(), turned]).toEqual(['added b | 3', 1])
+    setImmediate(() => turned++)
+    expect([await next(), turned]).toEqual(['added c | 4', 2])
+  })
+
+  it('begins where what is forgotten ends', async () => {
+    await create('a')
+    run('UPDATE horizon SET rv = 1')
+    expect(await follow({ after: '1' }).next()).toBe('added a | 2')
+  })
+
+  it('is told by one listener at a time, and by none when it has ended', async () => {
+    let listeners = 0
+    const changeLog: SqliteChangeLog = {
+      ...opened.changeLog,
+      subscribe: (listener) => {
+        listeners++
+        const end = opened.changeLog.subscribe(listener)
+        return () => {
+          listeners--
+          end()
+        }
+      },
+    }
+    const feed = createSqliteChangeFeed({ database: opened.database, changeLog })
+    const iterator = feed.follow({ after: '1', signal: new AbortController().signal })[Symbol.asyncIterator]()
+    await iterator.next()
+    expect(listeners).toBe(1)
+    for (const name of ['a', 'b', 'c', 'd'])
+      await opened.store.create(withSpec(storedWidget(name), { text: 'x'.repeat(340_000) }))
+    await iterator.next()
+    expect(listeners).toBe(0)
+    for (let i = 0; i < 3; i++) await iterator.next()
+    expect(listeners).toBe(1)
+    await iterator.return?.()
+    expect(listeners).toBe(0)
   })
 
   it('reads the log again when it has fallen behind', async () => {

@@ -1,0 +1,188 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createSqliteCheckpoint } from '../../../../../shared/adapters/local/sqlite/sqlite-checkpoint.ts'
+import { openSqliteDatabase, type SqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
+import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
+
+let directory: TemporaryDirectory
+let file: string
+const at = (name: string): string => join(directory.path, name)
+beforeEach(() => {
+  directory = temporaryDirectory('database')
+  file = at('a.db')
+})
+afterEach(() => directory[Symbol.dispose]())
+
+function raw(sql: string): void {
+  using database = new DatabaseSync(file)
+  database.exec(sql)
+}
+
+const setting = (database: SqliteDatabase, name: string): unknown =>
+  Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+
+describe('a database', () => {
+  it('is held by one, durable with each commit, and of a bounded log', () => {
+    const database = openSqliteDatabase(file)
+    const names = [
+      'locking_mode',
+      'journal_mode',
+      'synchronous',
+      'cache_size',
+      'wal_autocheckpoint',
+      'journal_size_limit',
+    ]
+    expect(names.map((name) => setting(database, name))).toEqual(['exclusive', 'wal', 2, -16_384, 4_000, 67_108_864])
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+    expect(['application_id', 'user_version'].map((name) => setting(database, name))).toEqual([0x5e7901, 4])
+    expect(() => openSqliteDatabase(file)).toThrow(
+      'another process holds it: stop that process, or choose another file',
+    )
+    database.close()
+    openSqliteDatabase(file).close()
+  })
+
+  it('may be in memory, and leaves no file', () => {
+    const before = existsSync(':memory:')
+    openSqliteDatabase(':memory:').close()
+    expect([before, existsSync(':memory:')]).toEqual([false, false])
+  })
+
+  it('is nothing more once it is closed', async () => {
+    const database = openSqliteDatabase(file)
+    database.close()
+    database.close()
+    const closed = expect.objectContaining({ code: 'UNAVAILABLE', message: `${file} is closed` })
+    const work = (): number => 1
+    for (const refused of [
+      database.read(work),
+      Promise.resolve(database.find(work)),
+      database.write(work),
+      database.copyTo(at('copy')),
+      Promise.resolve().then(() => database.readNow(work)),
+      Promise.resolve().then(() => database.writeNow(work)),
+    ])
+      await expect(refused).rejects.toEqual(closed)
+    expect(existsSync(at('copy'))).toBe(false)
+  })
+
+  it('commits what waits when it is closed', async () => {
+    const database = openSqliteDatabase(file)
+    const insert = database.prepare("INSERT INTO checkpoints VALUES ('c', '1', 0)")
+    const written = database.write(() => Number(insert.run().changes))
+    database.close()
+    expect(await written).toBe(1)
+    const again = openSqliteDatabase(file)
+    expect(again.prepare('SELECT value FROM checkpoints').all()).toEqual([{ value: '1' }])
+    again.close()
+  })
+
+  it('tells what a look throws, and finds at once what is there', async () => {
+    const database = openSqliteDatabase(file)
+    const broken = (): never => {
+      throw new RangeError('a bug')
+    }
+    expect([database.find(() => 1), await database.read(() => 2), database.readNow(() => 3)]).toEqual([1, 2, 3])
+    await expect(database.read(broken)).rejects.toThrow('a bug')
+    await expect(database.find(broken)).rejects.toThrow('a bug')
+    database.close()
+  })
+})
+
+describe('a file is refused', () => {
+  it.each<[string, () => void, string]>([
+    [
+      'that is no database',
+      () => writeFileSync(file, 'x'.repeat(1_000)),
+      ': file is not a database: put back a copy of it, or',
+    ],
+    [
+      'of another program that has written nothing yet',
+      () => raw('PRAGMA user_version = 4'),
+      " is another program's database: choose another file",
+    ],
+    ['of another program', () => raw('CREATE TABLE t (x)'), " is another program's database: choose another file"],
+    [
+      'of a newer version',
+      () => {
+        openSqliteDatabase(file).close()
+        raw('PRAGMA user_version = 5')
+      },
+      ' has layout 5, this version knows layout 4: start a newer version',
+    ],
+    [
+      'of a version that is forgotten',
+      () => {
+        openSqliteDatabase(file).close()
+        raw('PRAGMA user_version = 1')
+      },
+      ' has layout 1, this version knows layout 4: choose another file',
+    ],
+    [
+      'with a damaged page',
+      () => {
+        openSqliteDatabase(file).close()
+        const bytes = readFileSync(file)
+        writeFileSync(file, bytes.fill(0x5a, 3 * 4_096, 4 * 4_096))
+      },
+      ': it is damaged: put back a copy of it, or choose another file',
+    ],
+    ['in a directory that is not there', () => (file = at('none/a.db')), ': ENOENT: no such file or directory'],
+  ])('%s', (_what, make, says) => {
+    make()
+    // Each time: it is let go.
+    for (let i = 0; i < 2; i++) {
+      const message = expect.stringContaining(`${file}${says}`)
+      expect(() => openSqliteDatabase(file)).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', message }))
+    }
+  })
+})
+
+describe('a copy', () => {
+  it('goes where it can, or says why not', async () => {
+    const database = openSqliteDatabase(file)
+    await database.copyTo(at('copy.db'))
+    await expect(database.copyTo(at('none/copy.db'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `cannot copy ${file} to ${at('none/copy.db')}: unable to open database file`,
+    })
+    database.close()
+    openSqliteDatabase(at('copy.db')).close()
+  })
+
+  it('is given up after a hundred tries without a pause between writes', async () => {
+    const database = openSqliteDatabase(file)
+    database.prepare('BEGIN IMMEDIATE').run()
+    const turns = vi.spyOn(globalThis, 'setImmediate')
+    await expect(database.copyTo(at('copy.db'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `cannot copy to ${at('copy.db')}: writes leave no pause: try again`,
+    })
+    expect(turns).toHaveBeenCalledTimes(100)
+    database.prepare('ROLLBACK').run()
+    database.close()
+  })
+})
+
+describe('a checkpoint', () => {
+  it.each([
+    [undefined, 0],
+    [false, 0],
+    [true, 1],
+  ])('that keeps changes (%s) is saved as one, and loaded', async (keepsChanges, kept) => {
+    const database = openSqliteDatabase(':memory:')
+    const options = { database, name: 'c', ...(keepsChanges !== undefined && { keepsChanges }) }
+    const checkpoint = createSqliteCheckpoint(options)
+    expect(await checkpoint.load()).toBeUndefined()
+    await checkpoint.save('1')
+    await checkpoint.save('2')
+    expect(await createSqliteCheckpoint(options).load()).toBe('2')
+    expect(await createSqliteCheckpoint({ ...options, name: 'other' }).load()).toBeUndefined()
+    expect(database.prepare('SELECT * FROM checkpoints').all()).toEqual([
+      { name: 'c', value: '2', keeps_changes: kept },
+    ])
+    database.close()
+  })
+})

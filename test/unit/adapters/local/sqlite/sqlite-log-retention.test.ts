@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteDatabase, type SqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
+import {
+  createLogRetention,
+  type RetentionOptions,
+} from '../../../../../shared/adapters/local/sqlite/sqlite-log-retention.ts'
+
+let database: SqliteDatabase
+beforeEach(() => {
+  database = openSqliteDatabase(':memory:')
+})
+afterEach(() => database.close())
+
+/** So many changes of one object from a number on, each ten characters and a second later than the one before. */
+function changes(count: number, first = 1): void {
+  const insert = database.prepare("INSERT INTO changes VALUES (?, 1, 1, ?, ?, ?, 'modified', 'spec', NULL, '', NULL)")
+  for (let i = 0; i < count; i++) insert.run(first + i, i * 1_000, i === 0 ? null : first + i - 1, (i + 1) * 10)
+}
+
+const horizon = (): unknown => database.prepare('SELECT rv FROM horizon').get()?.['rv']
+const left = (): readonly unknown[] =>
+  database
+    .prepare('SELECT rv FROM changes ORDER BY rv')
+    .all()
+    .map(({ rv }) => rv)
+
+/** What the horizon is after each look at a time, with so many characters written. */
+function looks(options: RetentionOptions, ...all: readonly (readonly [nowMs: number, written?: number])[]) {
+  const forgetOld = createLogRetention(database, options)
+  return all.map(([nowMs, written = 0]) => {
+    forgetOld(nowMs, written)
+    return horizon()
+  })
+}
+
+describe('a change that is old', () => {
+  const retentionMs = 100_000
+
+  it('moves the horizon over itself at its time, and takes the state before it away', () => {
+    changes(3)
+    expect(looks({ retentionMs }, [1], [99_999], [100_000], [101_000], [101_500], [102_000])).toEqual([
+      0, 0, 1, 2, 2, 3,
+    ])
+    expect(left()).toEqual([3])
+  })
+
+  it('is so by the first that is left, not by the time of the look', () => {
+    changes(1)
+    expect(looks({ retentionMs }, [500], [100_000])).toEqual([0, 1])
+  })
+
+  it('is found at its time though somebody looked a moment ago', () => {
+    changes(1)
+    expect(looks({ retentionMs }, [1], [99_990], [100_000])).toEqual([0, 0, 1])
+  })
+
+  it('is one of a thousand, and the next thousand have 50 ms of time', () => {
+    changes(1_500, 5_000)
+    const nowMs = 10_000_000
+    expect(looks({ retentionMs }, [nowMs], [nowMs + 49], [nowMs + 50])).toEqual([5_999, 5_999, 6_499])
+    expect(left()).toEqual([6_499])
+  })
+
+  it('is so after an hour, if nobody says otherwise', () => {
+    changes(1)
+    expect(looks({}, [1], [3_599_999], [3_600_000])).toEqual([0, 0, 1])
+  })
+
+  it('waits for the reader that has not come by', () => {
+    changes(3)
+    database.prepare("INSERT INTO checkpoints VALUES ('a', '2', 1), ('b', '1', 0), ('c', '10', 1)").run()
+    expect(looks({ retentionMs }, [1_000_000])).toEqual([2])
+    expect(left()).toEqual([2, 3])
+  })
+})
+
+describe('a change behind which much was written', () => {
+  const retainedCharacters = 100
+
+  it('is old at once, whatever the time is, and whoever has not come by', () => {
+    changes(2)
+    database.prepare("INSERT INTO checkpoints VALUES ('a', '0', 1)").run()
+    expect(looks({ retainedCharacters }, [0, 109], [60, 110], [120, 119], [180, 120])).toEqual([0, 1, 1, 2])
+  })
+
+  it('is so at the first look', () => {
+    changes(1)
+    expect(looks({ retainedCharacters }, [0, 110])).toEqual([1])
+  })
+
+  it('is found at once though somebody looked a moment ago', () => {
+    changes(1)
+    expect(looks({ retainedCharacters }, [0, 50], [60, 109], [60, 110])).toEqual([0, 0, 1])
+  })
+
+  it('is so behind 512 million characters, if nobody says otherwise', () => {
+    changes(1)
+    expect(looks({}, [0, 512_000_009], [60, 512_000_010])).toEqual([0, 1])
+  })
+})
+
+it('a removal goes with its time', () => {
+  changes(2)
+  database.prepare("UPDATE changes SET type = 'removed' WHERE rv = 2").run()
+  expect(looks({}, [10_000_000])).toEqual([2])
+  expect(left()).toEqual([])
+})
