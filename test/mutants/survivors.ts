@@ -506,7 +506,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/https/users-editor.ts',
-    line: "return line.split('#', 1)[0]?.trim().split(/\s+/)[0] ?? ''",
+    line: "return line.split('#', 1)[0]?.trim().split(/\\s+/)[0] ?? ''",
     replacement: '2',
     why: 'only the first part is read',
   },
