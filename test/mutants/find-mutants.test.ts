@@ -48,3 +48,14 @@ describe('mutants', () => {
     expect(findMutants('a.ts', '\n\nexport const max = 1')[0]).toMatchObject({ line: 3, original: '1' })
   })
 })
+
+it('says which are done when their module is loaded, and by no function of it', () => {
+  const text = `
+    const one = 1
+    const half = one / two(() => 3)
+    function four() { return 4 }
+    class Five { five = 5; static six = 6; seven() { return 7 } }
+    export const eight = { eight: 8, nine: () => 9 }`
+  const atLoad = findMutants('a.ts', text).filter(({ isAtLoad }) => isAtLoad)
+  expect(atLoad.map(({ original }) => original)).toEqual(['1', '/', '6', '8'])
+})

@@ -13,6 +13,8 @@ export interface Mutant {
   /** The expression around it, and what stands in its place. */
   readonly site: Site
   readonly variant: string
+  /** It stands in no function: its module runs it when it is loaded, and never again. */
+  readonly isAtLoad: boolean
 }
 
 export interface Site {
@@ -28,7 +30,7 @@ export function findMutants(path: string, text: string): readonly Mutant[] {
   const keys = new Set<SyntaxNode>()
   const signs = new Set<SyntaxNode>()
   const mutants: Mutant[] = []
-  for (const node of runningNodesOf(program)) {
+  for (const { node, isAtLoad } of runningNodesOf(program)) {
     if (node.type === 'Property' && node['computed'] !== true) keys.add(node['key'] as SyntaxNode)
     for (const sign of signsIn(node)) signs.add(sign)
     if (signs.has(node)) continue
@@ -36,17 +38,28 @@ export function findMutants(path: string, text: string): readonly Mutant[] {
       const line = text.slice(0, start).split('\n').length
       const original = text.slice(start, end)
       const place = { start: site.start, end: site.end, isKey: keys.has(node) }
-      mutants.push({ path, line, start, end, original, replacement, site: place, variant })
+      mutants.push({ path, line, start, end, original, replacement, site: place, variant, isAtLoad })
     }
   }
   return mutants.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
+interface Running {
+  readonly node: SyntaxNode
+  readonly isAtLoad: boolean
+}
+
 /** The nodes that do something when the program runs: no types. */
-function* runningNodesOf(node: SyntaxNode): Generator<SyntaxNode> {
+function* runningNodesOf(node: SyntaxNode, isAtLoad = true): Generator<Running> {
   if (isType(node)) return
-  yield node
-  for (const child of childrenOf(node)) yield* runningNodesOf(child)
+  yield { node, isAtLoad }
+  const isWithin = isAtLoad && !isRunLater(node)
+  for (const child of childrenOf(node)) yield* runningNodesOf(child, isWithin)
+}
+
+/** A function, or a field of objects that a class makes. */
+function isRunLater({ type, ...node }: SyntaxNode): boolean {
+  return /Function/.test(type) || (type === 'PropertyDefinition' && node['static'] !== true)
 }
 
 function isType({ type }: SyntaxNode): boolean {

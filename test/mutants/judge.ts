@@ -63,7 +63,7 @@ export class Judge {
     const chosen = this.#order(numbered, coverage.testsOf(id), budgetMs)
     const warm = await this.#judgeWarm(id, chosen)
     if (warm !== undefined) return warm
-    const isLoading = coverage.isInLoading(id)
+    const isLoading = numbered.mutant.isAtLoad || coverage.isInLoading(id)
     if (chosen.length === 0 && !isLoading) return { judgement: 'unreached' }
     const others = isLoading ? this.#order(numbered, this.#testsOfFile(numbered), budgetMs) : within(chosen, freshMs)
     return (await this.#judgeFresh(id, others)) ?? { judgement: 'survived' }

@@ -28,6 +28,7 @@ import { Workshop } from './workshop.ts'
  *     npm run mutants -- --near                   with the unit tests of their own room only, however long these take
  *     npm run mutants -- --tests unit/engine      with test files whose path holds this text: a quick look
  *     npm run mutants -- --seconds 60             for other tests of one mutant, as long as they take without it
+ *     npm run mutants -- --known --near           those that are said to survive: none may be killed
  *     npm run mutants -- --hosts 2                so many processes at a time
  *     npm run mutants -- --keep /tmp/records      keeps what tests come by there, until the sources change
  *     npm run mutants -- --report test/mutants/REPORT.md   writes down what was found
@@ -40,6 +41,7 @@ const { values } = optionsOf('npm run mutants --', {
     only: { type: 'string', default: '' },
     tests: { type: 'string', default: '' },
     near: { type: 'boolean', default: false },
+    known: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '20' },
     hosts: { type: 'string', default: '1' },
     keep: { type: 'string', default: '' },
@@ -55,7 +57,7 @@ const numbered = files.flatMap(({ mutants }) => mutants).map((mutant, id) => ({ 
 const known = new Set(
   files.flatMap(({ text, mutants }) => knownSurvivors.flatMap((one) => mutantsOf(one, mutants, text))),
 )
-const all = numbered.filter(({ mutant }) => mutant.path.includes(values.only) && !known.has(mutant))
+const all = numbered.filter(({ mutant }) => mutant.path.includes(values.only) && known.has(mutant) === values.known)
 const isSample = values.sample !== '' || values.each !== ''
 const drawn = drawnOf(all).toSorted((a, b) => a.id - b.id)
 const about = {
@@ -108,6 +110,7 @@ function tellOf(records: readonly FileRecord[]): void {
 }
 
 function conclude(judged: readonly Judged[]): void {
+  if (values.known) return concludeKnown(judged)
   const report = reportOf({ ...about, judged })
   if (values.report !== '') writeFileSync(values.report, report)
   const killed = judged.filter(isKilled).length
@@ -115,6 +118,14 @@ function conclude(judged: readonly Judged[]): void {
   console.log(report.slice(0, report.indexOf('\n## ')))
   console.log(`${killed} of ${judged.length} killed; at least ${least} have to be`)
   process.exitCode = killed >= least ? 0 : 1
+}
+
+/** A mutant that a test kills is none that no test can notice: its entry in the list is wrong, or stands for others. */
+function concludeKnown(judged: readonly Judged[]): void {
+  const killed = judged.filter(isKilled)
+  for (const { mutant } of killed) console.log(`is killed, though it is said to survive: ${describeMutant(mutant)}`)
+  console.log(`${killed.length} of ${judged.length} known survivors are killed; none may be`)
+  process.exitCode = killed.length === 0 ? 0 : 1
 }
 
 /** All of them, or so many, or so many of each room. */

@@ -3,7 +3,16 @@ import { reportOf } from './report.ts'
 
 it('names the command, the commit, the counts and who survived', () => {
   const site = { start: 0, end: 1, isKey: false }
-  const mutant = { line: 3, start: 0, end: 1, original: 'a <\n b', replacement: 'a <= b', site, variant: 'a <= b' }
+  const mutant = {
+    line: 3,
+    start: 0,
+    end: 1,
+    original: 'a <\n b',
+    replacement: 'a <= b',
+    site,
+    variant: 'a <= b',
+    isAtLoad: false,
+  }
   const text = reportOf({
     command: 'npm run mutants -- --sample 3 --seed 1',
     commit: 'abc1234',
