@@ -84,6 +84,19 @@ describe('frames of a client', () => {
     ['a frame without a mask', frame(1, text('x'), { isMasked: false }), [['end', 1002]]],
     ['an extension that was not agreed on', frame(1, text('x'), { reserved: 4 }), [['end', 1002]]],
     ['an opcode that there is not', frame(3, text('x')), [['end', 1002]]],
+    ['a message after one in parts', Buffer.concat([parts(), frame(1, text('x'))]), [['ping', '']]],
+    ['a message that begins with nothing', Buffer.concat([empty(), frame(0, text('x'))]), []],
+    [
+      'a message of three hundred bytes, and what follows',
+      Buffer.concat([long(300), frame(9, nothing())]),
+      [['ping', '']],
+    ],
+    ['a message of 70,000 bytes in two parts', Buffer.concat([first(35_000), rest(35_000)]), [['end', 1009]]],
+    ['two messages of 70,000 bytes together', Buffer.concat([long(35_000), long(35_000)]), []],
+    ['the longest message in two parts', Buffer.concat([first(65_000), rest(536)]), []],
+    ['a close within a message', Buffer.concat([part(), frame(8, close(1000))]), [['end', 1000]]],
+    ...[1000, 1003, 1007, 1014, 3000, 4999].map(given),
+    ...[0, 999, 1004, 1005, 1006, 1015, 2999, 5000].map(notGiven),
     ['a close', frame(8, close(1000, 'bye')), [['end', 1000]]],
     ['a close of the application', frame(8, close(4999)), [['end', 4999]]],
     ['a close without a status', frame(8, nothing()), [['end', undefined]]],
@@ -127,6 +140,30 @@ function nothing(): Buffer {
 
 function part(): Buffer {
   return frame(1, text('a'), { isLast: false })
+}
+
+function empty(): Buffer {
+  return frame(1, nothing(), { isLast: false })
+}
+
+function long(size: number): Buffer {
+  return frame(2, Buffer.alloc(size))
+}
+
+function first(size: number): Buffer {
+  return frame(2, Buffer.alloc(size), { isLast: false })
+}
+
+function rest(size: number): Buffer {
+  return frame(0, Buffer.alloc(size))
+}
+
+function given(status: number): [string, Buffer, readonly Told[]] {
+  return [`a close with ${status}`, frame(8, close(status)), [['end', status]]]
+}
+
+function notGiven(status: number): [string, Buffer, readonly Told[]] {
+  return [`a close with ${status}, which nobody sends`, frame(8, close(status)), [['end', 1002]]]
 }
 
 function parts(): Buffer {
