@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -182,6 +182,7 @@ describe('a backup', () => {
 
   it.each([true, false])('is put back as another database, for its owner alone; as a copy: %s', async (asCopy) => {
     await written()
+    chmodSync(file, 0o644)
     mkdirSync(at('new'))
     const restored = at('new/a.db')
     restoreDatabase({ backup: file, file: restored, keyFile: keyFile(), nowMs: 1_000_000_000, asCopy })

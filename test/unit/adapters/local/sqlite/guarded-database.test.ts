@@ -1,8 +1,18 @@
-import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { identifyFile } from '../../../../../shared/adapters/local/sqlite/guard/findings.ts'
 import {
   lookInto,
   openGuardedDatabase,
@@ -92,6 +102,16 @@ describe('a start', () => {
       identity: { database, starts: 2, isHeld: false, keyId: undefined },
       resourceVersion: 2,
     })
+  })
+
+  it('marks which file it is: by its number, and by its birth where that is told', () => {
+    run()
+    const there = () => identifyFile(statSync(file, { bigint: true }))
+    // A file that was changed in the moment of its birth looks as if none were told.
+    for (const endMs = performance.now() + 1_000; there().bornNs === '0' && performance.now() < endMs;)
+      utimesSync(file, 1, 1)
+    run()
+    expect(markNow()).toMatchObject(there())
   })
 
   it('says in both places of the mark that it was closed', () => {
@@ -209,6 +229,21 @@ describe('a person’s answer', () => {
     expect(raw('SELECT rv FROM horizon')).toEqual([{ rv: 1_000_000_002 }])
   })
 
+  it('that is refused leaves the files as they are', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const running = start()
+    running.follow(() => 50)
+    vi.advanceTimersByTime(1_000)
+    const names = ['a.db', 'a.db-wal', 'a.mark']
+    const contents = (): Buffer[] => names.map((name) => readFileSync(at(name)))
+    const killed = contents()
+    running.close()
+    for (const [i, name] of names.entries()) writeFileSync(at(name), killed[i] ?? '')
+    expect(() => start()).toThrow('a.db ends at resourceVersion 1, and 50 was written')
+    expect(readdirSync(directory.path).toSorted()).toEqual(names)
+    expect(contents()).toEqual(killed)
+  })
+
   it('goes on above what the mark knows of', async () => {
     const first = start()
     first.follow(() => 50)
@@ -278,6 +313,12 @@ describe('Secrets', () => {
     close()
     expect(lookInto(file)).toMatchObject({ identity: { keyId: sealing?.keyId } })
     expect(start({ secrets }).sealing?.keyId).toBe(sealing?.keyId)
+  })
+
+  it('that cannot be sealed yet hinder the first start, and no later one', () => {
+    expect(() => start({ secrets: { keyFile: at('none/secrets.key') } })).toThrow('cannot write')
+    expect(markNow()).toMatchObject({ state: 'new', resourceVersion: 0, starts: 1 })
+    expect(run({ secrets })).toBe(false)
   })
 
   it('without their key speak against a start that would seal', () => {
