@@ -3,6 +3,7 @@ import {
   existsSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   utimesSync,
@@ -79,8 +80,23 @@ function raw(sql: string, path = file): readonly unknown[] {
   return sql.startsWith('SELECT') ? database.prepare(sql).all() : [database.exec(sql)]
 }
 
+const standing = { nowMs: () => 0, sleep: async () => {} }
+
+/** The files of the directory that this process has open, where the system tells. */
+function openHere(): readonly string[] {
+  if (!existsSync('/proc/self/fd')) return []
+  const links = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return ''
+    }
+  })
+  return links.filter((link) => link.startsWith(directory.path))
+}
+
 async function write({ database }: GuardedDatabase, name: string): Promise<() => number> {
-  const changeLog = createSqliteChangeLog({ database, clock: { nowMs: () => 0, sleep: async () => {} } })
+  const changeLog = createSqliteChangeLog({ database, clock: standing })
   await createSqliteStore({ database, changeLog }).create(storedWidget(name))
   return changeLog.latest
 }
@@ -144,13 +160,17 @@ describe('a start', () => {
     expect(markNow().resourceVersion).toBe(7)
   })
 
-  it('commits what waits when it closes, and lets the files go', () => {
+  it('commits what waits when it closes, and lets the files go', async () => {
     const one = start()
-    const insert = one.database.prepare("INSERT INTO checkpoints VALUES ('c', '1', 0)")
-    void one.database.write(() => insert.run())
+    one.follow(await write(one, 'a'))
+    const changeLog = createSqliteChangeLog({ database: one.database, clock: standing })
+    one.follow(changeLog.latest)
+    void createSqliteStore({ database: one.database, changeLog }).create(storedWidget('b'))
     one.close()
-    expect(raw('SELECT name FROM checkpoints')).toEqual([{ name: 'c' }])
+    expect(raw('SELECT max(rv) AS rv FROM changes')).toEqual([{ rv: 3 }])
+    expect(markNow()).toMatchObject({ state: 'closed', resourceVersion: 3 })
     expect(readdirSync(directory.path).toSorted()).toEqual(['a.db', 'a.mark'])
+    expect(openHere()).toEqual([])
   })
 
   it('of a database that never had a mark demands nothing of it', () => {
@@ -316,8 +336,10 @@ describe('Secrets', () => {
   })
 
   it('that cannot be sealed yet hinder the first start, and no later one', () => {
-    expect(() => start({ secrets: { keyFile: at('none/secrets.key') } })).toThrow('cannot write')
-    expect(markNow()).toMatchObject({ state: 'new', resourceVersion: 0, starts: 1 })
+    for (let i = 0; i < 2; i++) {
+      expect(() => start({ secrets: { keyFile: at('none/secrets.key') } })).toThrow('cannot write')
+      expect(markNow()).toMatchObject({ state: 'new', resourceVersion: 0, starts: 1 })
+    }
     expect(run({ secrets })).toBe(false)
   })
 
@@ -364,6 +386,10 @@ describe('what is told before it is opened', () => {
     raw('DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; PRAGMA user_version = 3')
     expect(lookInto(file)).toBeUndefined()
     for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
+    const unsealed = { consent: 'accept-loss', secrets: { keyFile: at('none/secrets.key') } } as const
+    raw('DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; PRAGMA user_version = 3')
+    expect(() => start(unsealed)).toThrow('cannot write')
+    expect(markNow().state).toBe('closed')
     expect(run({ consent: 'accept-loss' })).toBe(false)
     expect(lookInto(file)).toMatchObject({ resourceVersion: 1_000_000_001 })
   })

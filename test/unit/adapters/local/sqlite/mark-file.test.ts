@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { openMarkFile, readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
+const { readFileSync, statSync, writeFileSync } = fs
 const mark: Mark = { database: 'd', inode: '1', bornNs: '2', resourceVersion: 0, starts: 1, state: 'open' }
 
 /** What is read after so many writes, when the place of the last one, or of the one before it, is damaged. */
@@ -51,4 +53,67 @@ it('goes on from what is there', () => {
     file.close()
   }
   expect(readMark(path)).toMatchObject({ resourceVersion: 5 })
+})
+
+it('is for its owner alone, and says that it cannot be read', () => {
+  using directory = temporaryDirectory('mark')
+  const path = join(directory.path, 'mark')
+  const file = openMarkFile(path)
+  file.close()
+  expect((statSync(path).mode & 0o777).toString(8)).toBe('600')
+  expect(readMark(path)).toBe('damaged')
+  const unreadable = { code: 'UNAVAILABLE', message: expect.stringContaining(`cannot read ${directory.path}: EISDIR`) }
+  expect(() => readMark(directory.path)).toThrow(expect.objectContaining(unreadable))
+  expect(() => openMarkFile(join(path, 'none'))).toThrow(`cannot open ${join(path, 'none')}: ENOTDIR`)
+})
+
+it('has room for both places from its first write on, whatever stood there', () => {
+  using directory = temporaryDirectory('mark')
+  const path = join(directory.path, 'mark')
+  for (const before of ['', 'x'.repeat(100)]) {
+    writeFileSync(path, before)
+    const file = openMarkFile(path)
+    file.write(mark)
+    file.close()
+    expect(readFileSync(path, 'utf8').slice(before.length, 512)).toBe(' '.repeat(512 - before.length))
+    expect(readMark(path)).toEqual(mark)
+  }
+})
+
+it('is on disk when it is written, its name too when it is new, and lets go what it opens', () => {
+  using directory = temporaryDirectory('mark')
+  const path = join(directory.path, 'mark')
+  const opened = new Map<number, string>()
+  const did: string[] = []
+  const { openSync, closeSync, fsyncSync, fdatasyncSync } = fs
+  const nameOf = (descriptor: number): string => String(opened.get(descriptor)).replace(directory.path, '')
+  vi.spyOn(fs, 'openSync').mockImplementation((name, ...more) => {
+    const descriptor = openSync(name, ...more)
+    opened.set(descriptor, String(name))
+    return descriptor
+  })
+  vi.spyOn(fs, 'closeSync').mockImplementation((descriptor) => {
+    opened.delete(descriptor)
+    closeSync(descriptor)
+  })
+  vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+    did.push(`sync ${nameOf(descriptor)}`)
+    fsyncSync(descriptor)
+  })
+  vi.spyOn(fs, 'fdatasyncSync').mockImplementation((descriptor) => {
+    did.push(`sync ${nameOf(descriptor)}`)
+    fdatasyncSync(descriptor)
+  })
+  syncBuiltinESMExports()
+  try {
+    const file = openMarkFile(path)
+    for (let i = 0; i < 2; i++) file.write(mark)
+    expect([...opened.values()]).toEqual([path])
+    file.close()
+  } finally {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  }
+  expect(did).toEqual(['sync ', 'sync /mark', 'sync /mark'])
+  expect(opened.size).toBe(0)
 })

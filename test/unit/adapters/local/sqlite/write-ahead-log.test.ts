@@ -81,3 +81,68 @@ it('of its last commit nobody can tell', () => {
 it('frames of an earlier use are none of it', () => {
   expect(stateOf(damaged(frameAt(commits) + 2_000))).toBe('whole')
 })
+
+it('is broken where its very last commit lies behind damage', () => {
+  const bytes = damaged(frameAt(1) + 2_000)
+  expect(stateOf(bytes.subarray(0, frameAt(commits)))).toBe('broken')
+  expect(stateOf(bytes.subarray(0, frameAt(commits) - 1))).toBe('whole')
+})
+
+it('is whole with a head alone', () => expect(stateOf(log.subarray(0, headBytes))).toBe('whole'))
+
+it('of a commit of several pages nobody can tell, where one of them is damaged', () => {
+  const file = join(directory.path, 'c.db')
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; CREATE TABLE t (x)')
+  const before = readFileSync(`${file}-wal`).length
+  database.exec('INSERT INTO t VALUES (zeroblob(20000))')
+  const bytes = readFileSync(`${file}-wal`)
+  expect((bytes.length - before) / frameBytes).toBeGreaterThan(2)
+  bytes[before + 2_000] = 1
+  expect(stateOf(bytes)).toBe('whole')
+  database.exec('INSERT INTO t VALUES (1)')
+  const longer = readFileSync(`${file}-wal`)
+  longer[before + 2_000] = 1
+  expect(stateOf(longer)).toBe('broken')
+  database.close()
+})
+
+/** The same log, with its sums made anew as they are under this mark. */
+function summedAs(magic: number): Buffer {
+  const bytes = Buffer.from(log.subarray(0, frameAt(commits)))
+  bytes.writeUInt32BE(magic)
+  let sum: readonly number[] = [0, 0]
+  const addUp = (from: number, to: number): void => {
+    let [one = 0, other = 0] = sum
+    for (let at = from; at < to; at += 8) {
+      const [x, y] = [at, at + 4].map((place) =>
+        magic % 2 === 1 ? bytes.readUInt32BE(place) : bytes.readUInt32LE(place),
+      )
+      one = (one + (x ?? 0) + other) % 2 ** 32
+      other = (other + (y ?? 0) + one) % 2 ** 32
+    }
+    sum = [one, other]
+  }
+  const write = (at: number): void => {
+    for (const [i, half] of sum.entries()) bytes.writeUInt32BE(half, at + 4 * i)
+  }
+  addUp(0, 24)
+  write(24)
+  for (let at = headBytes; at < bytes.length; at += frameBytes) {
+    addUp(at, at + 8)
+    addUp(at + 24, at + frameBytes)
+    write(at + 16)
+  }
+  return bytes
+}
+
+it.each([
+  ['a machine that begins with the low byte', 0x377f0682, 'whole', 'broken'],
+  ['a machine that begins with the high byte', 0x377f0683, 'whole', 'broken'],
+  ['no version of SQLite', 0x377f0684, 'unreadable', 'unreadable'],
+])('of %s is read as it was written', (_what, magic, state, behindDamage) => {
+  const bytes = summedAs(magic)
+  expect(stateOf(bytes)).toBe(state)
+  bytes[frameAt(0) + 2_000] = 7
+  expect(stateOf(bytes)).toBe(behindDamage)
+})
