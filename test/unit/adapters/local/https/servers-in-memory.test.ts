@@ -17,6 +17,7 @@ import {
   type LocalCredentials,
 } from '../../../../../shared/adapters/local/https/local-credentials.ts'
 import type { HttpHandler, HttpRequest } from '../../../../../shared/ports/http-handler.ts'
+import { eventually } from '../../../../support/eventually.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 import { ok } from './server-harness.ts'
 
@@ -157,10 +158,8 @@ describe.each(httpServerNames)('the %s server in memory', (name) => {
     const stream = session.request({ ':path': '/' })
     let body = ''
     stream.on('data', (bytes: Buffer) => (body += bytes.toString()))
-    await vi.waitFor(async () => {
-      await settle()
-      expect(body).toBe(told)
-    })
+    // The first one waits until its half of the server is loaded.
+    await eventually(async () => expect(body).toBe(told))
     session.destroy()
   })
 
