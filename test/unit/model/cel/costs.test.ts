@@ -168,6 +168,7 @@ describe('an expression costs at most', () => {
     ['dyn(self.s) == self.t', 15],
     ['[1, 2].isSorted()', 12],
     ['self.any.replace(self.s, self.t) == self.any', 943_727],
+    ['self.any.replace(self.s, self.t).lowerAscii() == ""', 32_400_995],
     ['self.bytes + b"twelve bytes"', 8],
     ['type(self.at) == google.protobuf.Timestamp', 4],
     ['self.?s == optional.of("a")', anySize],
@@ -370,6 +371,24 @@ describe('rules that may cost too much', () => {
         ['f.rules[0].rule', 'more than 100x'],
         ['f.rules[0].rule', 'contributed'],
         ['p', '12.0x'],
+      ],
+    ],
+    [
+      'exactly a hundred times above',
+      ruled(numbers(333_333_332), `${over} && ${two}`),
+      [
+        ['f.rules[0].rule', '100.0x'],
+        ['f.rules[0].rule', 'contributed'],
+        ['p', '10.0x'],
+      ],
+    ],
+    [
+      'somewhat more than a hundred times above',
+      ruled(numbers(335_000_000), over),
+      [
+        ['f.rules[0].rule', 'more than 100x'],
+        ['f.rules[0].rule', 'contributed'],
+        ['p', '10.1x'],
       ],
     ],
     ['in each of many places', listOf(ruled(numbers(100), over), 40_000), [['f.items.rules[0].rule', '1.208000x']]],

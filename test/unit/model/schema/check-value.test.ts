@@ -4,6 +4,7 @@ import { branchesHold } from '../../../../shared/model/schema/check-value.ts'
 import { compile } from '../../../../shared/model/schema/compiled-schema.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { interpretSchema } from '../../../../shared/model/schema/validate.ts'
+import { location, report, type Walk } from '../../../../shared/model/schema/walk.ts'
 
 const whole: StructuralSchema = { type: 'integer' }
 const least = (minimum: number): StructuralSchema => ({ minimum })
@@ -21,6 +22,8 @@ describe('whether alternatives hold takes four steps a value, and fifty more for
     [{ not: least(10) }, 5, true, 54],
     [{ not: least(1) }, 5, false, 54],
     [{ anyOf: [{ items: least(1) }] }, [5, 6], true, 62],
+    // The first that does not fit decides.
+    [{ anyOf: [{ items: least(10) }] }, [5, 6, 7], false, 58],
     [{ anyOf: [least(1)], not: least(10) }, 5, true, 108],
     [{ anyOf: [least(10)], not: least(1) }, 5, false, 108],
   ])('%j of %j: %s, %d', (schema, value, holds, steps) => {
@@ -34,6 +37,8 @@ describe('whether alternatives hold takes four steps a value, and fifty more for
     const { branches } = compile({ anyOf: [least(1)] })
     const left = (steps: number) => branches && branchesHold(branches, 5, { steps })
     expect([left(54), left(53)]).toEqual([true, false])
+    const wrong = compile({ anyOf: [least(10)] }).branches
+    expect(wrong && branchesHold(wrong, 5, { steps: 54 })).toBe(false)
   })
 })
 
@@ -79,6 +84,28 @@ describe('what is said where alternatives do not hold', () => {
   ])('is %s', (_what, schema, messages) => {
     expect(said(schema, 5)).toEqual(messages)
   })
+})
+
+it('an error in words takes a hundred steps, and one that nobody reads neither steps nor words', () => {
+  const walk = (isQuiet: boolean): Walk => ({
+    root: 'p',
+    steps: ['a', 0],
+    errors: [],
+    budget: { steps: 1_000 },
+    isQuiet,
+    isUnchanged: undefined,
+  })
+  const [loud, quiet] = [walk(false), walk(true)]
+  let worded = 0
+  for (const one of [loud, quiet]) {
+    report(one, () => {
+      worded++
+      return { field: location(one), reason: 'FieldValueInvalid', message: 'no' }
+    })
+  }
+  expect(loud).toMatchObject({ budget: { steps: 900 }, errors: [{ field: 'p.a[0]', message: 'no' }] })
+  expect(quiet).toMatchObject({ budget: { steps: 1_000 }, errors: [{ message: '' }] })
+  expect(worded).toBe(1)
 })
 
 it('a field that is undefined is none', () => {

@@ -292,6 +292,24 @@ describe('why an object does not fit its schema', () => {
   const object = (spec: JsonObject): ApiObject =>
     ({ apiVersion: 'v1', kind: 'K', metadata: { name: 'a' }, spec }) as never
 
+  it('is nothing of what fits with its defaults', () => {
+    const { spec: _, ...none } = object({})
+    const spec: StructuralSchema = { type: 'object', default: {}, properties: { a: { ...text, default: 'x' } } }
+    const withDefaults: StructuralSchema = { type: 'object', required: ['spec'], properties: { spec } }
+    expect([object({}), object({ a: 'y' }), none as ApiObject].map((one) => describeFaults(withDefaults, one))).toEqual(
+      [undefined, undefined, undefined],
+    )
+    expect(describeFaults(withDefaults, object({ a: 5 }))).toBe('spec.a: Invalid value: it is of another type')
+  })
+
+  it('is told by nobody where the schema is none', () => {
+    const broken: StructuralSchema = {
+      type: 'object',
+      properties: { spec: { type: 'object', properties: { a: { ...text, pattern: '(' } } } },
+    }
+    expect(() => describeFaults(broken, object({ a: 'x' }))).toThrow('missing closing )')
+  })
+
   it('is nothing of what fits, whatever its status says', () => {
     expect(describeFaults(schema, object({ a: 'abc' }))).toBeUndefined()
     expect(describeFaults(schema, { ...object({}), status: { n: 'x' } })).toBeUndefined()
@@ -375,7 +393,7 @@ describe('the work of checking a value', () => {
     const fitting: StructuralSchema = { type: 'array', items: { type: 'object', anyOf: [...(branch.anyOf ?? []), {}] } }
     const items = (count: number) => Array.from({ length: count }, () => ({ a: 1 }))
     expect(validate(fitting, items(250), { path: 'p' })).toEqual([])
-    expect(validate(fitting, items(1_000), { path: 'p' })).toMatchObject([
+    expect(validate(fitting, items(400), { path: 'p' })).toMatchObject([
       { field: 'p', message: expect.stringContaining('takes too many steps to be checked') as string },
     ])
   })

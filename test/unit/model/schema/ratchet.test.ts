@@ -20,6 +20,9 @@ const schema: StructuralSchema = { type: 'object', properties: { list }, additio
 const old: Json = {
   a: { x: 1 },
   b: { x: 2 },
+  c: [1, 2],
+  d: 'abc',
+  e: {},
   list: [
     { n: 'first', l: [{ k: 'x', v: 1 }], plain: [{ k: 'x', v: 1 }] },
     { n: 'twice', v: 1 },
@@ -31,6 +34,9 @@ const shared = { x: 1 }
 const value: Json = {
   a: shared,
   b: shared,
+  c: { length: 2 },
+  d: { length: 3 },
+  e: JSON.parse('{"__proto__":{}}') as Json,
   list: [
     { n: 'twice', v: 1 },
     {
@@ -67,6 +73,9 @@ it.each<[string, readonly (string | number)[], boolean]>([
   ['an item that is null', ['list', 2], false],
   ['what is left of an item by the schema of other fields', ['more', 1, 'v'], true],
   ['what is new in it', ['more', 1, 'w'], false],
+  ['a field in the place of a list', ['c', 'length'], false],
+  ['a field in the place of a text', ['d', 'length'], false],
+  ['a field that every object inherits', ['e', '__proto__'], false],
 ])('%s is as it was: %s, %s', (_what, steps, isUnchanged) => {
   const test = createUnchangedTest(old, value, compile(schema))
   expect([test(['a']), test(steps), test(steps)]).toEqual([true, isUnchanged, isUnchanged])

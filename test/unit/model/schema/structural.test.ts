@@ -274,6 +274,23 @@ const rows: readonly Row[] = [
   },
   { because: 'even of a field', field: 'string', errors: ['properties.f: Invalid value: "string"'] },
   {
+    because: 'no branch says the type, or the keys of a list',
+    field: { type: 'array', items: text, not: { type: 'array' }, allOf: [{ 'x-kubernetes-list-map-keys': ['a'] }] },
+    errors: [`${f}.allOf[0].x-kubernetes-list-map-keys: Forbidden`, `${f}.not.type: Forbidden`],
+  },
+  {
+    because: 'only the field itself says that it is an integer or a string',
+    field: {
+      type: 'object',
+      properties: { x: { 'x-kubernetes-int-or-string': true } },
+      allOf: [{ properties: { x: { anyOf: [{ type: 'integer' }, { type: 'string' }] } } }],
+    },
+    errors: [
+      `${f}.allOf[0].properties[x].anyOf[0].type: Forbidden`,
+      `${f}.allOf[0].properties[x].anyOf[1].type: Forbidden`,
+    ],
+  },
+  {
     because: 'fields are no list, whatever its items are',
     schema: { type: 'object', properties: [{ nope: 1 }] },
     errors: [
