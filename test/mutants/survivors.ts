@@ -3579,4 +3579,28 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '1',
     why: 'where the steps do not suffice an interpreter has all of them once more',
   },
+  {
+    path: 'shared/model/cel/to-json.ts',
+    line: 'return part === undefined ? [] : findMisnamed(part, isObject ? `${path}.${String(key)}` : path, meter)',
+    replacement: 'false',
+    why: 'each key of a map that was built has a value',
+  },
+  {
+    path: 'shared/model/cel/type.ts',
+    line: "if (found.kind === 'parameter') return found",
+    replacement: 'false',
+    why: 'a parameter has no parts either way',
+  },
+  {
+    path: 'shared/model/cel/type.ts',
+    line: 'return found.of.length === 0 ? found : { ...found, of: found.of.map((part) => this.settle(part)) }',
+    replacement: 'false',
+    why: 'a copy of a type is the same type',
+  },
+  {
+    path: 'shared/model/cel/functions/strings.ts',
+    line: 'return new CelFailure(error instanceof Error ? error.message : String(error))',
+    replacement: 'true',
+    why: 'what is thrown is an Error',
+  },
 ]

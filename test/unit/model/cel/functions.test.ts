@@ -95,6 +95,7 @@ describe.each<[string, readonly string[]]>([
       'cidr("10.0.0.0/8").containsIP(ip("10.1.1.1")) && !cidr("::/0").containsIP(ip("10.1.1.1")) && cidr("::/0").containsIP(ip("1::"))',
       'cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16") && cidr("10.0.0.0/8").containsCIDR(cidr("10.0.0.0/8")) && !cidr("10.0.0.0/8").containsCIDR("10.0.0.0/7") && !cidr("10.0.0.0/8").containsCIDR("11.0.0.0/16")',
       'cidr("10.1.2.3/8").ip() == ip("10.1.2.3") && cidr("10.1.2.3/8").prefixLength() == 8',
+      'string(dyn(cidr("10.0.0.0/8"))) == "10.0.0.0/8" && string(dyn(ip("10.0.0.1"))) == "10.0.0.1"',
     ],
   ],
   [

@@ -87,6 +87,7 @@ describe('the type of', () => {
     ['true ? null : time', 'google.protobuf.Timestamp'],
     ['true ? time : null', 'google.protobuf.Timestamp'],
     ['l.all(x, x > 0)', 'bool'],
+    ['[].all(x, x == x)', 'bool'],
     ['l.map(x, string(x))', 'list(string)'],
     ['l.filter(x, x > 0)', 'list(int)'],
     ['m.map(k, k)', 'list(string)'],

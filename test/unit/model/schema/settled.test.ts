@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { findSettledParts, hasDefaults, isSettled } from '../../../../shared/model/schema/settled.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 
 const text: StructuralSchema = { type: 'string' }
+/** Schemas of another run are remembered in the same process. */
+const run = randomUUID()
 let made = 0
 /** No two have one text, so that nothing is known of it. */
 const freshSchema = (): StructuralSchema => ({
   type: 'object',
-  description: `schema ${made++}`,
+  description: `schema ${made++} of ${run}`,
   properties: {
     spec: { type: 'object', properties: { a: { ...text, maxLength: 3 }, b: { ...text, default: 'x' } } },
     other: { type: 'object', properties: { a: text } },
@@ -55,7 +58,7 @@ describe('a part of an object that was found to be settled', () => {
     const [schema, spec] = [freshSchema(), { a: 'x', b: 'y' }]
     const isKnownAfter = (count: number): boolean => {
       isSettled(structuredClone(schema), { spec })
-      for (let i = 0; i < count; i++) findSettledParts({ description: `other ${made++}` }, {})
+      for (let i = 0; i < count; i++) findSettledParts({ description: `other ${made++} of ${run}` }, {})
       return 'spec' in findSettledParts(structuredClone(schema), { spec })
     }
     // The first of these may be the thousandth.
