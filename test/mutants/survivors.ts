@@ -3583,6 +3583,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/model/cel/to-json.ts',
     line: 'return part === undefined ? [] : findMisnamed(part, isObject ? `${path}.${String(key)}` : path, meter)',
     replacement: 'false',
+    nth: 1,
     why: 'each key of a map that was built has a value',
   },
   {
