@@ -18,7 +18,8 @@ it.each([
   ['ip.isCanonical(string) bool', 'ip.isCanonical', false, ['string'], 'bool'],
   ['net.CIDR.containsIP(net.IP) bool', 'containsIP', true, ['net.CIDR', 'net.IP'], 'bool'],
   ['string(net.IP) string', 'string', false, ['net.IP'], 'string'],
-] as const)('the signature %s is that of %s, on a value: %s', (signature, name, isMember, takes, gives) => {
+] as const)('the signature %s is that of %s, on a value: %s', (...row) => {
+  const [signature, name, isMember, takes, gives] = row
   const [overload] = overloadsOf([{ [signature]: () => null }]).get(name) ?? []
   expect(
     overload && { ...overload, takes: overload.takes.map(showType), gives: showType(overload.gives) },
