@@ -340,6 +340,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/adapters/local/https/lean-response.ts',
     line: 'return false',
     replacement: 'true',
+    nth: 1,
     why: 'of a connection that is over nobody asks whether it stays',
   },
   {
