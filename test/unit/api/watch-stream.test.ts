@@ -167,6 +167,24 @@ describe('a watch among the live changes', () => {
   })
 })
 
+describe('a watch with bookmarks', () => {
+  it('has one each minute, and a sign of life between them; only the first thing it says introduces the rest', async () => {
+    const view = { ...open().stream.view, introduces: true, event: (_: unknown, isFirst: boolean) => `"${isFirst}"` }
+    const { said, stream, clock, client } = open({ bookmarks: true, view: view as unknown as Stream['view'] })
+    const sayAfter = async (ms: number): Promise<string> => {
+      const piece = said.next()
+      await turn()
+      await clock.advance(ms)
+      stream.resume?.()
+      return String((await piece).value)
+    }
+    expect(await sayAfter(60_000)).toBe('{"type":"BOOKMARK","object":"true"}\n')
+    expect(await sayAfter(59_999)).toBe(' ')
+    expect(await sayAfter(1)).toBe('{"type":"BOOKMARK","object":"false"}\n')
+    client.abort()
+  })
+})
+
 it.each<readonly [string, Parameters<typeof dueMs>[0], number]>([
   ['ten seconds of silence', { wroteAtMs: 5, endsAtMs: Infinity, bookmarks: false, bookmarkAtMs: 1 }, 10_005],
   ['its end', { wroteAtMs: 5, endsAtMs: 300, bookmarks: false, bookmarkAtMs: 1 }, 300],

@@ -114,6 +114,8 @@ describe('a segment', () => {
     expect(text(true)).toEqual(['{"type":"MODIFIED","object":"next"}'])
     expect(text(false)).toEqual(['{"type":"MODIFIED","object":"first"}'])
     expect([...segment.texts.keys()]).toEqual(['all'])
+    const all = [1, 2].map(() => segmentText(streamOf({ view: introducing, hasSent: true }), segment))
+    expect(all[1]).toBe(all[0])
   })
 
   it('is shared by its lines among those who are told of different changes', () => {
