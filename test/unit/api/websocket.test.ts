@@ -68,6 +68,11 @@ describe('a request for a websocket', () => {
     expect(await answer(asked(sent))).toEqual(expected)
   })
 
+  it('that asks for no subprotocol hears of none', async () => {
+    const { headers: sent } = await harness.api(asked().request)
+    expect(Object.keys(sent)).not.toContain('sec-websocket-protocol')
+  })
+
   it('says which version is spoken', async () => {
     const { headers: sent } = await harness.api(asked({ headers: { 'sec-websocket-version': '8' } }).request)
     expect(sent).toMatchObject({ 'sec-websocket-version': '13' })
@@ -126,6 +131,16 @@ describe('a watch by websocket', () => {
     })
     expect((await next).value).toHaveLength(16_384)
     await harness.clock.advance(40_000)
+    expect(await pieces.next()).toMatchObject({ done: true })
+  })
+
+  it('that its client ends while nothing happens is ended at once', async () => {
+    const client = asked()
+    const pieces = await open(client)
+    const next = pieces.next()
+    await harness.clock.advance(0)
+    client.say(0x88, 0x82, 0, 0, 0, 0, 3, 232)
+    expect((await next).value).toEqual(Uint8Array.of(0x88, 2, 3, 232))
     expect(await pieces.next()).toMatchObject({ done: true })
   })
 
