@@ -173,6 +173,7 @@ describe.each(httpServerNames)('the %s server in memory', (name) => {
   })
 
   it('ends streams, the idle and the last request when it closes', async () => {
+    const timers = vi.getTimerCount()
     const release = Promise.withResolvers<void>()
     const { server, connected } = await serve(name, async (request) => {
       if (request.path === '/s') return ok(untilOver(request))
@@ -191,7 +192,9 @@ describe.each(httpServerNames)('the %s server in memory', (name) => {
     release.resolve()
     await settle()
     expect(slow.heard()).toMatch(/connection: close\r\n[^]*\r\ndone$/i)
-    expect([hasEnded(slow.far), vi.getTimerCount()]).toEqual([true, name === 'lean' ? 0 : vi.getTimerCount()])
+    expect(hasEnded(slow.far)).toBe(true)
+    // The server of Node has others.
+    if (name === 'lean') expect(vi.getTimerCount()).toBe(timers)
   })
 })
 
