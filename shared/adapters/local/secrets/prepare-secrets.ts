@@ -10,9 +10,9 @@ export interface SecretsOptions {
 }
 
 /**
- * Has all Secrets sealed with the one key that the file holds then: makes the file on the first start, seals what an
- * earlier version stored in clear, changes the key. Each step can be made again: while states are changed the file
- * holds the keys of both sides.
+ * Has all Secrets sealed with the first key of the file: makes the file on the first start, seals what an earlier
+ * version stored in clear, changes the key. Each step can be made again: the file holds the keys of both sides until
+ * the database names the first one.
  */
 export function prepareSecrets(
   database: Pick<SqliteDatabase, 'prepare'>,
@@ -26,6 +26,11 @@ export function prepareSecrets(
   if (keys.length === 1 && keys[0].id === knownKeyId) return sealing
   if (keys !== found) writeKeyRing(keyFile, keys)
   reseal(database, sealing)
-  if (keys.length > 1) writeKeyRing(keyFile, [keys[0]])
   return createSealing([keys[0]])
+}
+
+/** Once the database names the first one. */
+export function forgetOtherKeys({ keyFile }: SecretsOptions): void {
+  const keys = readKeyRing(keyFile)
+  if (typeof keys !== 'string' && keys.length > 1) writeKeyRing(keyFile, [keys[0]])
 }

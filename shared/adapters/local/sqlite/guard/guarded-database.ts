@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { OperatingError } from '../../../../model/errors.ts'
-import { prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
+import { forgetOtherKeys, prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import { isBusy } from '../sqlite-errors.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
@@ -126,6 +126,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   const sealing = options.secrets && prepare(guard, start, options.secrets)
   if (sealing !== undefined) next = { ...next, keyId: sealing.keyId }
   const identity = begin(guard, next, start)
+  if (options.secrets !== undefined) forgetOtherKeys(options.secrets)
   let noted = start.told.resourceVersion
   // Where not even the start could be written, as on a full disk, nothing else was, and the mark stays true.
   if (identity === next) write(identity, 'open', (noted = ask(database).resourceVersion))

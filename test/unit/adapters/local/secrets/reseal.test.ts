@@ -8,7 +8,7 @@ import {
   writeKeyRing,
   type SecretKey,
 } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
-import { prepareSecrets } from '../../../../../shared/adapters/local/secrets/prepare-secrets.ts'
+import { forgetOtherKeys, prepareSecrets } from '../../../../../shared/adapters/local/secrets/prepare-secrets.ts'
 import { reseal } from '../../../../../shared/adapters/local/secrets/reseal.ts'
 import { createSealing } from '../../../../../shared/adapters/local/secrets/sealing.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
@@ -75,6 +75,8 @@ it('asks the file nothing at a start with the one key that it had', () => {
   expect(prepareSecrets(file, { keyFile }, key.id).keyId).toBe(key.id)
   expect(file.asked).toEqual([])
   expect(prepareSecrets(file, { keyFile, rotateKey: true }, key.id).keyId).not.toBe(key.id)
+  expect(readKeyRing(keyFile)).toEqual([expect.anything(), key])
+  forgetOtherKeys({ keyFile })
   expect(readKeyRing(keyFile)).toHaveLength(1)
   expect(readKeyRing(keyFile)).not.toEqual([key])
 })
@@ -114,7 +116,7 @@ describe('a start', () => {
       meanwhile: ['new', 'one', 'other'],
     },
   ])(
-    '$what seals with the first of the keys that the file holds meanwhile, and keeps that one',
+    '$what seals with the first of the keys that the file holds, and keeps that one when the database names it',
     ({ held, rotateKey, known, meanwhile }) => {
       using directory = temporaryDirectory('keys')
       const keyFile = join(directory.path, 'secrets.key')
@@ -135,6 +137,8 @@ describe('a start', () => {
       }
       const sealing = prepareSecrets(watched, { keyFile, rotateKey }, known?.id)
       expect(rings[0]).toEqual(meanwhile)
+      expect(ringNow()).toEqual(meanwhile)
+      forgetOtherKeys({ keyFile })
       expect(ringNow()).toEqual(meanwhile.slice(0, 1))
       expect(inClear(file)).toEqual([{ kind: 2 }])
       const ring = readKeyRing(keyFile)
@@ -152,6 +156,7 @@ describe('a start', () => {
     writeKeyRing(keyFile, [one])
     const { ino } = statSync(keyFile)
     prepareSecrets(fileWith(1), { keyFile }, other.id)
+    forgetOtherKeys({ keyFile })
     expect(statSync(keyFile).ino).toBe(ino)
   })
 })

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
 import { identifyFile } from '../../../../../shared/adapters/local/sqlite/guard/findings.ts'
 import {
   lookInto,
@@ -321,7 +322,8 @@ describe('a start that cannot be written', () => {
     expect(() => start({ ...options, secrets: rotated })).toThrow('full')
     // The file was let go.
     raw('DROP TRIGGER full')
-    if (options.secrets === undefined) expect(run({ ...options, secrets })).toBe(options.consent === 'as-copy')
+    expect(run({ ...options, secrets })).toBe(options.consent === 'as-copy')
+    expect(readKeyRing(secrets.keyFile)).toHaveLength(1)
   })
 })
 
