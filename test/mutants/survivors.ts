@@ -3629,4 +3629,10 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: 'true',
     why: 'what is thrown is an Error',
   },
+  {
+    path: 'shared/model/conversion-review.ts',
+    line: "return 'fault' in annotations ? annotations : { ...labels, ...annotations, content }",
+    replacement: 'false',
+    why: 'who asks looks for a fault first',
+  },
 ]

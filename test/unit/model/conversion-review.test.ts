@@ -62,6 +62,11 @@ describe('the answer to a conversion', () => {
     ['has no namespace', { ...made, metadata: { name, uid } }, 'must have the same namespace'],
     ['has another uid', { ...made, metadata: { ...metadata, uid: 'x' } }, 'must have the same uid'],
     [
+      'has both labels and annotations of another type',
+      { ...made, metadata: { ...metadata, labels: ['a'], annotations: ['b'] } },
+      'invalid metadata.labels in converted object',
+    ],
+    [
       'has labels of another type',
       { ...made, metadata: { ...metadata, labels: ['a'] } },
       'invalid metadata.labels in converted object',
