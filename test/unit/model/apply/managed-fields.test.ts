@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { noFields, setOfPaths } from '../../../../shared/model/apply/fields/field-set.ts'
-import { byAge, decodeOwners, encodeOwners } from '../../../../shared/model/apply/managed-fields.ts'
+import {
+  byAge,
+  decodeOwners,
+  encodeOwners,
+  withoutManagedFields,
+} from '../../../../shared/model/apply/managed-fields.ts'
 import { ownerId, withFields, type FieldOwner, type Manager } from '../../../../shared/model/apply/ownership.ts'
 import { mergeTypeOf } from '../../../../shared/model/apply/typed/merge-type.ts'
 import { applied, start, widget, widgetSchema } from './widget.ts'
@@ -69,4 +74,9 @@ it('who keeps all fields stays the same, and who keeps none is gone', () => {
   let count = 0
   const changed = withFields(owners, () => [noFields, fewer, noFields][count++] ?? noFields)
   expect([...changed]).toEqual([['b', { ...manager(), fields: fewer }]])
+})
+
+it('an object without managed fields is the same object', () => {
+  for (const object of [{ spec: {} }, { metadata: { name: 'a' } }]) expect(withoutManagedFields(object)).toBe(object)
+  expect(withoutManagedFields({ metadata: { name: 'a', managedFields: [] } })).toEqual({ metadata: { name: 'a' } })
 })
