@@ -2055,6 +2055,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/model/cel/equality.ts',
     line: 'if (a instanceof Opaque) return b instanceof Opaque && a.type === b.type && a.equals(b)',
     replacement: '||',
+    nth: 1,
     why: 'values of libraries say no to those of other classes',
   },
   {
@@ -3447,12 +3448,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: "const other = typeof others === 'object' ? others : undefined",
     replacement: 'true',
     why: 'other fields of metadata have a schema, or nothing is said of them',
-  },
-  {
-    path: 'shared/model/schema/options.ts',
-    line: "return typeof value !== 'object' || value === null",
-    replacement: '&&',
-    why: 'plain values are told by their texts, too',
   },
   {
     path: 'shared/model/schema/options.ts',
