@@ -66,4 +66,31 @@ describe('the soonest timer of a kind', () => {
     expect(canBeDue({ group: 'nobody.dev', kind: 'Nothing' }, Infinity)).toBe(false)
     close()
   })
+
+  it.each([
+    [99_999, false],
+    [100_000, true],
+  ])('can be due at its very moment: at %d that is %s', async (untilMs, is) => {
+    const { store, canBeDue, close } = openPorts()
+    await store.create(dueAt(storedWidget('a'), 100_000))
+    // What is known of it is a moment old.
+    canBeDue(widgetKind, 90_000)
+    expect(canBeDue(widgetKind, untilMs)).toBe(is)
+    close()
+  })
+
+  it.each([
+    [59_999, false],
+    [-59_999, false],
+    [60_000, true],
+    [-60_000, true],
+  ])('is looked for in the file again a minute later: %d ms later that is %s', async (ms, is) => {
+    const { store, database, canBeDue, close } = openPorts()
+    await store.create(dueAt(storedWidget('a'), 1_000_000))
+    expect(canBeDue(widgetKind, 100_000)).toBe(false)
+    // A commit of which nobody was told.
+    database.prepare('UPDATE heads SET next_run_at_ms = 1').run()
+    expect(canBeDue(widgetKind, 100_000 + ms)).toBe(is)
+    close()
+  })
 })

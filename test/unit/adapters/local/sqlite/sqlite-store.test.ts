@@ -239,6 +239,20 @@ describe('an object', () => {
     expect(opened.quarantine.keys()).toEqual([])
   })
 
+  it('is due from the first moment on', async () => {
+    const index = createSqliteIndex(opened.database)
+    for (const wakeAtMs of [0, 1, 10])
+      await opened.store.create({ ...storedWidget(`a${wakeAtMs}`), engine: { wakeAtMs } })
+    const dueAt = async (...rest: [untilMs: number, limit: number, fromMs?: number]) =>
+      (await index.due(widgetKind, ...rest)).map(({ dueAtMs }) => dueAtMs)
+    expect([await dueAt(9, 5), await dueAt(10, 2), await dueAt(10, 5, 1), await dueAt(10, 5, 11)]).toEqual([
+      [0, 1],
+      [0, 1],
+      [1, 10],
+      [],
+    ])
+  })
+
   it('refers to nothing more when it is gone, whoever has its number then', async () => {
     const index = createSqliteIndex(opened.database)
     const [a, target] = [await create('a'), keyOf(storedWidget('t').object)]
