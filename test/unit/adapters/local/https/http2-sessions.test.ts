@@ -17,7 +17,10 @@ import { ok } from './server-harness.ts'
 /** Connections of HTTP/2 in memory, whose seconds pass when the test says so. */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const timing = { handshakeSeconds: 1, requestSeconds: 3, idleSeconds: 5 }
 

@@ -419,6 +419,7 @@ describe('a body', () => {
     await say(`${chunks.slice(5).join('')}0\r\n\r\n`)
     expect(texts()[0]).toMatch(new RegExp(`read ${letters.join('')}$`))
     const joined = concat.mock.calls.map(([all]) => all.length).filter((count) => count > 2)
+    concat.mockRestore()
     expect(joined).toEqual([256, 256, 2 + 88])
   })
 

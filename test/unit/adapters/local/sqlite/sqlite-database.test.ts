@@ -161,6 +161,7 @@ describe('a copy', () => {
       message: `cannot copy to ${at('copy.db')}: writes leave no pause: try again`,
     })
     expect(turns).toHaveBeenCalledTimes(100)
+    turns.mockRestore()
     database.prepare('ROLLBACK').run()
     database.close()
   })
