@@ -22,7 +22,8 @@ import {
 
 /**
  * Promise 6: attempts and timers are fields of the object, and no crash loses them. A count of failures goes down only
- * after a run that did not fail, or with a new generation; what wants to run again says when; no timer is overdue.
+ * after a run that did not fail, or that stopped, or with a new generation; what wants to run again says when; no timer
+ * is overdue.
  */
 export function createWaits({ world, scenario, table, report }: Scene): Checker {
   /** Objects that had a good run, and by whom, since that one last wrote of a failure. */
@@ -40,6 +41,8 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
       runs.some((run) => good.has(run) || lastGood.has(run)) ||
       hasPaused.has(String(specOf(after)['mood'])) ||
       isPaused(after.object) ||
+      // It stopped: that is no failure, and nothing is tried again for it.
+      after.engine.wait?.kind === 'Stopped' ||
       // Its last run is done, though a later one was told that it failed: the write that says so was late.
       isLeftToOthers(after) ||
       isFenceTried(scenario)
