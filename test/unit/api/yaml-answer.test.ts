@@ -88,6 +88,23 @@ describe('an answer in YAML', () => {
     expect(headers['content-type']).toBe(`application/${form}`)
   })
 
+  it('that is long is JSON, which is YAML, too', async () => {
+    const pathOf = (name: string): string => `GET /api/v1/namespaces/default/configmaps/${name}`
+    for (const [name, length] of Object.entries({ short: 20_000, long: 40_000 })) {
+      const data = { text: 'x'.repeat(length) }
+      await harness.send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name }, data } })
+      const [yaml, json] = [await harness.send(pathOf(name), { accept }), await harness.send(pathOf(name))]
+      expect(yaml.headers['content-type']).toBe('application/yaml')
+      expect(yaml.body.startsWith('{')).toBe(name === 'long')
+      expect(parse(yaml.body)).toEqual(json.body)
+    }
+  })
+
+  it.each(['/livez', '/metrics'])('is not made of what is no JSON: %s', async (path) => {
+    const [asked, plain] = [await harness.send(`GET ${path}`, { accept }), await harness.send(`GET ${path}`)]
+    expect([asked.status, asked.headers['content-type']]).toEqual([200, plain.headers['content-type']])
+  })
+
   it('is not given for a watch', async () => {
     expect((await harness.send('GET /api/v1/namespaces?watch=1', { accept })).status).toBe(406)
   })
