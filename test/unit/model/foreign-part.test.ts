@@ -79,6 +79,7 @@ it.each<[string, unknown]>([
   ['with a field that is undefined', { a: undefined, b: null }],
   ['as deep as may be', nested(200, 5)],
   ['of lists as deep as may be', lists(200)],
+  ['of a class with fields alone, as deep as may be', nested(199, new Point())],
 ])('a value %s has none', (_what, value) => {
   expect(foreignPart(value, 's')).toBeUndefined()
 })

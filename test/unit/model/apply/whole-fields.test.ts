@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { wholeFieldsText } from '../../../../shared/model/apply/typed/whole-fields.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
+import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { widget, widgetSchema, withMetadata } from './widget.ts'
 
 const texts = (hasStatus: boolean, ...objects: readonly JsonObject[]): readonly (string | undefined)[] => {
@@ -211,5 +212,21 @@ describe('the fields of an object', () => {
     // The spec and what holds them count, too.
     expect(texts(true, make(4_998))[0]).toContain('4997')
     expect(texts(true, make(4_999))).toEqual([undefined])
+  })
+
+  it('are none of a list at the root that has more', () => {
+    const tags = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } } as const
+    const schema: StructuralSchema = { type: 'object', properties: { tags } }
+    const made = (count: number) => {
+      const object = { ...withMetadata(plain, {}), tags: Array.from({ length: count }, (_, i) => `t${i}`) }
+      const { spec: _, ...rest } = object as JsonObject
+      return wholeFieldsText({ schema, hasStatus: true }, rest as ApiObject)
+    }
+    expect([made(4_999) === undefined, made(5_000), made(5_001), made(9_000)]).toEqual([
+      false,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
