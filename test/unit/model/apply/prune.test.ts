@@ -62,7 +62,8 @@ it.each<[string, JsonObject, readonly string[][], readonly string[][], unknown]>
     { items: [{ k: 'y', v: '1' }] },
   ],
   ['a field of data', { free: { c: 1, d: {} } }, [['f:free', 'f:c']], [['f:free', 'f:d']], { free: { d: {} } }],
-])('%s goes', (_what, spec, last, owned, is) => {
+])('%s goes', (...row) => {
+  const [, spec, last, owned, is] = row
   expect(left(spec, last, owned)).toEqual(is)
 })
 

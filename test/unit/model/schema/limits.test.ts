@@ -86,6 +86,12 @@ describe('the start of the JSON of a value', () => {
   })
 })
 
+it('the start of the JSON of a value is made of the starts of its parts', () => {
+  const long = 'a'.repeat(99)
+  for (const value of [long, [long], { b: long }, [[long], [long]]])
+    expect(canonicalStart(value, 4).length).toBeLessThan(16)
+})
+
 it.each<[unknown, number, string]>([
   ['a'.repeat(99), 4, '"aaa'],
   [[1, 2], 2, '[1'],
