@@ -3691,4 +3691,10 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: '1',
     why: 'where the work is used up nothing more is found either way',
   },
+  {
+    path: 'shared/model/schema/validate.ts',
+    line: 'const isUnchanged = old === undefined ? undefined : createUnchangedTest(old, value, node)',
+    replacement: 'false',
+    why: 'nothing was before, and no value is like it',
+  },
 ]
