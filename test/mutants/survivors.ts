@@ -561,6 +561,13 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'of nothing nothing is deleted',
   },
   {
+    path: 'shared/adapters/local/https/x509-certificate.ts',
+    line: 'serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40',
+    replacement: '1',
+    nth: 3,
+    why: 'of sixteen bytes there is a first one',
+  },
+  {
     path: 'shared/adapters/local/https/request-parser.ts',
     line: "if (bytes.length > scanned) reading.state = { at: 'head', scanned: bytes.length }",
     replacement: '<=',

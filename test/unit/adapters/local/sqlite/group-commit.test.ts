@@ -67,3 +67,27 @@ it('what waits is committed at once when that is asked for', () => {
   flush()
   expect(ids()).toHaveLength(1_500)
 })
+
+/** What both writers of a commit are told when SQLite says so, in a write or in the commit itself. */
+it.each([
+  ['INSERT', 10, 'UNAVAILABLE'],
+  ['INSERT', 13, 'UNAVAILABLE'],
+  ['COMMIT', 10, 'WRITE_UNKNOWN'],
+  ['COMMIT', 13, 'UNAVAILABLE'],
+  ['COMMIT', 10 | (3 << 8), 'UNAVAILABLE'],
+])('when %s fails with %d, every write of the commit is %s', async (at, errcode, code) => {
+  const did: string[] = []
+  const run = (sql: string) => () => {
+    did.push(sql)
+    if (sql === at) throw Object.assign(new Error('disk'), { errcode })
+  }
+  const connection = {
+    prepare: (sql: string) => ({ run: run(sql) }),
+    exec: (sql: string) => did.push(sql),
+    isTransaction: true,
+  } as unknown as DatabaseSync
+  const { write } = createGroupCommit(connection, 'f')
+  const told = await Promise.allSettled([write(() => 1), write(run('INSERT'))])
+  expect(told).toMatchObject([{ reason: { code } }, { reason: { code } }])
+  expect(did).toEqual(['BEGIN IMMEDIATE', 'INSERT', ...(at === 'COMMIT' ? ['COMMIT'] : []), 'ROLLBACK'])
+})

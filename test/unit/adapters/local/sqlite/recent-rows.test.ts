@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   createRecentRows,
   type CommittedRow,
+  type RecentRows,
   type RowPlace,
 } from '../../../../../shared/adapters/local/sqlite/recent-rows.ts'
 import { storedWidget } from '../../../../support/stored-object.ts'
@@ -51,5 +52,30 @@ describe('recent rows', () => {
     rows.note(placeOf('quiet'), rowOf(1))
     for (let rv = 2; rv < 1_000; rv++) rows.note(placeOf('busy'), rowOf(rv, 100_000))
     expect(rows.find(placeOf('quiet'))?.rv).toBe(1)
+  })
+
+  it('takes four million characters for one generation, and not one more', () => {
+    const rows = createRecentRows()
+    for (const [name, characters] of [
+      ['a', 4_000_000],
+      ['b', 1],
+      ['c', 3_999_999],
+    ] as const)
+      rows.note(placeOf(name), rowOf(1, characters))
+    expect(rows.find(placeOf('a'))?.rv).toBe(1)
+  })
+
+  it.each([
+    ['forgotten', (rows: RecentRows) => rows.forget(placeOf('x'))],
+    ['noted again', () => {}],
+  ])('does not count what was %s', (_what, act) => {
+    const rows = createRecentRows()
+    rows.note(placeOf('a'), rowOf(1))
+    for (let i = 0; i < 6; i++) {
+      rows.note(placeOf('x'), rowOf(2, 3_900_000))
+      act(rows)
+      rows.forget(placeOf('never noted'))
+    }
+    expect(rows.find(placeOf('a'))?.rv).toBe(1)
   })
 })
