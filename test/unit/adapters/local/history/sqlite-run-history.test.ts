@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -124,6 +124,27 @@ describe('a history', () => {
     history.flush()
     expect(rows()).toBe(left)
     expect(await history.read('new')).toHaveLength(1)
+  })
+
+  it.each([
+    [1_024, 2],
+    [1_025, 0],
+  ])('may have 64 MiB and no more: with %d pages of 64 KiB it has %d runs', (pages, left) => {
+    raw('PRAGMA page_size = 65536; VACUUM')
+    const first = open()
+    first.note('old', run(1))
+    first.close()
+    // Pages that hold nothing: the file is as large as its head says.
+    truncateSync(file, pages * 65_536)
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(pages)
+    const descriptor = openSync(file, 'r+')
+    writeSync(descriptor, bytes, 0, 4, 28)
+    closeSync(descriptor)
+    const history = open()
+    history.note('new', run(2))
+    history.flush()
+    expect(rows()).toBe(left)
   })
 
   it.each(['ABORT', 'ROLLBACK'] as const)(
