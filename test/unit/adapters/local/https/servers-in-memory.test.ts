@@ -491,8 +491,13 @@ describe('a websocket of the server of Node', () => {
 
   it('stops with its client, and waits for one that reads slowly', async () => {
     let taken = 0
+    let ended = 0
     const endless = async function* (): AsyncGenerator<string> {
-      for (; taken < 50; taken++) yield 'x'.repeat(20_000)
+      try {
+        for (; taken < 50; taken++) yield 'x'.repeat(20_000)
+      } finally {
+        ended++
+      }
     }
     const { connect } = await serve('node', async () => ({ status: 101, headers: {}, body: endless() }))
     const client = connect()
@@ -500,13 +505,13 @@ describe('a websocket of the server of Node', () => {
     expect(taken).toBeLessThan(20)
     client.hear()
     await settle()
-    expect(taken).toBe(50)
+    expect([taken, ended]).toEqual([50, 1])
     taken = 0
     const gone = connect()
     await gone.say(get('/', upgrade))
     gone.far.destroy()
     await settle()
-    expect(taken).toBeLessThan(20)
+    expect([taken < 20, ended]).toEqual([true, 2])
   })
 
   it('that breaks harms nobody', async () => {

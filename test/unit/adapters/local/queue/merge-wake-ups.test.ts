@@ -57,4 +57,15 @@ describe('merging two wake-ups of a key', () => {
     expect(mergeWakeUps(wakeUp({ notBeforeMs: 5 }), wakeUp({}))).not.toHaveProperty('notBeforeMs')
     expect(mergeWakeUps(wakeUp({}), wakeUp({ notBeforeMs: 5 }))).not.toHaveProperty('notBeforeMs')
   })
+
+  it('has the earlier of two timers, and says nothing of what neither has', () => {
+    expect(mergeWakeUps(wakeUp({ timerAtMs: 5 }), wakeUp({ timerAtMs: 3 })).timerAtMs).toBe(3)
+    expect(Object.keys(mergeWakeUps(wakeUp({ timerAtMs: 5 }), wakeUp({}))).toSorted()).toEqual([
+      'dedupId',
+      'key',
+      'lane',
+      'origin',
+      'reason',
+    ])
+  })
 })
