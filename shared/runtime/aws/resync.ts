@@ -19,7 +19,7 @@ import { openSendLine, type SendLine } from './send-line.ts'
 import { workersOf, type KnownQueue } from './send-window.ts'
 import type { Rank } from '../../ports/in-hand.ts'
 import type { QueueServices } from './services.ts'
-import { saveProgress, type SweepProgress, type SavedProgress } from './tick-progress.ts'
+import { saveProgress, type Loaded, type SavedProgress, type SweepProgress } from './tick-progress.ts'
 import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
@@ -91,11 +91,11 @@ class Ticker {
   }
 
   async run(): Promise<void> {
+    const before = await this.#loadProgress()
     const isFirst = this.#share.index === 0
     const refused = isFirst ? await this.#install() : undefined
     if (isFirst) await this.#options.advanceQueues?.()
     const nowMs = this.#options.clock.nowMs()
-    const before = await this.#saved.load()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
     const first = (controller: Swept): SweepProgress => ({
       turnedMs: nowMs,
@@ -113,9 +113,22 @@ class Ticker {
         return [name, await ended] as const
       }),
     )
-    // Of loops that are there no more nothing is kept: what happens until they are back they have not seen.
     await this.#saved.save({ progress: after, queues: await knownOf(time) })
     if (refused !== undefined) throw refused
+  }
+
+  /**
+   * Of loops that are there no more nothing is kept: what happens until they are back they have not seen. That is saved
+   * ahead of all else, since this tick may not come to its end, and none until they are back.
+   */
+  async #loadProgress(): Promise<Loaded | undefined> {
+    const before = await this.#saved.load()
+    if (before === undefined) return undefined
+    const there = new Set((await this.#listSwept(0)).map(nameOf))
+    const all = Object.entries(before.progress).flatMap(([name, one]) => (one ? [[name, one] as const] : []))
+    const kept = all.filter(([name]) => there.has(name))
+    if (kept.length < all.length) await this.#saved.save({ progress: kept, queues: [...before.queues] })
+    return { ...before, progress: Object.fromEntries(kept) }
   }
 
   /** Each minute begins with another one: where there is little room, it is not always for the same. */

@@ -38,6 +38,8 @@ let depth: number
 let queue: QueueModel | undefined
 let inHand: InHand
 let saved: string | undefined
+/** Each text that was saved, and how many looks there had been by then. */
+let saves: { readonly text: string; readonly looks: number }[]
 let savedByShare: Map<string, string>
 let failing: string | undefined
 /** How many of the objects of a queue run at once. */
@@ -55,6 +57,7 @@ beforeEach(() => {
   inHand = createInHand(clock)
   warnings = []
   saved = undefined
+  saves = []
   savedByShare = new Map()
   failing = undefined
   concurrency = 1_000
@@ -67,7 +70,13 @@ function process(
   controllers: readonly Controller[] = [widgets([], () => done(), { resync: '10h' })],
   share?: TickShare,
 ): Tick {
-  const first: Checkpoint = { load: async () => saved, save: async (value) => void (saved = value) }
+  const first: Checkpoint = {
+    load: async () => saved,
+    save: async (value) => {
+      saved = value
+      saves.push({ text: value, looks: looks.length })
+    },
+  }
   const checkpoint = (name: string): Checkpoint =>
     name === 'resync'
       ? first
@@ -623,6 +632,30 @@ describe('a loop that is new', () => {
     expect(introduced()).toHaveLength(6_000)
     await tick()
     expect(introduced()).toHaveLength(6_000)
+  })
+
+  it('was away if one tick has begun without it, though none came to its end until it was back', async () => {
+    await process()()
+    await createWidgets(3)
+    const saysWidgets = (): readonly boolean[] => saves.splice(0).map(({ text }) => text.includes('"widget '))
+    expect(saysWidgets()).toEqual([true])
+    const { length } = looks
+    await process([])()
+    const [first] = saves
+    expect(first?.looks).toBe(length)
+    expect(saysWidgets()).toEqual([false, false])
+    // The tick was cut off behind its first save.
+    saved = first?.text
+    await process()()
+    expect(introduced()).toHaveLength(3)
+  })
+
+  it('that is there in every tick is saved once in each', async () => {
+    for (let i = 0; i < 2; i++) {
+      await process()()
+      clock.moveTo(clock.nowMs() + minuteMs)
+    }
+    expect(saves).toHaveLength(2)
   })
 
   it('on a table that nothing has swept looks at nothing: the stream tells of everything', async () => {
