@@ -43,3 +43,25 @@ it.each([3_600_000, -3_600_000])('ends nobody’s turn early or late when the cl
   await queue.send([])
   expect((await again).map(({ receiveCount }) => receiveCount)).toEqual([2])
 })
+
+it('leaves nothing on the signal of who has received', async () => {
+  const { queue, pass } = machine()
+  const { signal } = new AbortController()
+  const changes = ['addEventListener', 'removeEventListener'] as const
+  const counts = changes.map((name) => {
+    let count = 0
+    const inner = signal[name].bind(signal) as (...given: unknown[]) => void
+    Object.assign(signal, {
+      [name]: (...given: unknown[]) => {
+        count++
+        inner(...given)
+      },
+    })
+    return () => count
+  })
+  const received = queue.receive(1, signal)
+  await pass(1)
+  await queue.send([wakeUp])
+  expect(await received).toHaveLength(1)
+  expect(counts.map((count) => count())).toEqual([1, 1])
+})
