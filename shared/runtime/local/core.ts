@@ -99,6 +99,12 @@ export interface LocalCore {
   stop(graceMs: number): Promise<void>
 }
 
+/**
+ * A request that was let in ahead of a definition's deletion has written its object by then, so that none is left
+ * behind. One whose webhooks take longer may leave its object.
+ */
+const definitionGraceMs = 5_000
+
 export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
   const { feed, catalog, access, store, resources } = openStored(options)
@@ -125,6 +131,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     telemetry,
     createQueue: (name: string, visibilityMs: number) => wrapQueue(queues.create(name, visibilityMs), name),
     tickMs: options.tickMs ?? 1_000,
+    definitionGraceMs,
     ...givenOf(options),
     ...(retries && { retryBudget: createRetryBudget(retries) }),
   }
