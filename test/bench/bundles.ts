@@ -36,6 +36,8 @@ const starts = wholeNumber('--starts', values.starts, 0)
 interface Budget {
   readonly time: number
   readonly size: number
+  /** The same of its start under the runtime's client, in which Node's own start is. Left out: as its time. */
+  readonly start?: number
 }
 
 const budgets: Readonly<Record<string, Budget>> = {
@@ -45,13 +47,18 @@ const budgets: Readonly<Record<string, Budget>> = {
   relay: { time: 1.5, size: 3.4 },
   resync: { time: 1.5, size: 3.6 },
   deadletter: { time: 1.5, size: 3.3 },
-  removal: { time: 0.7, size: 1.2 },
+  removal: { time: 0.7, size: 1.2, start: 0.9 },
   // The aim is 0.9, and a quiet machine gives 0.88. Two fifths of it are the compilation of the SDK's and our own text.
-  'reconcile (system)': { time: 0.95, size: 2.8 },
+  'reconcile (system)': { time: 0.95, size: 2.8, start: 1.1 },
 }
 
 /** With zod. Those of the far side are imported by the first run that needs them. */
 const ofReconciler: Budget = { time: 1.4, size: 3.4 }
+
+function budgetOf(name: string): Budget {
+  return name === baseline ? { time: 1, size: 1 } : (budgets[name] ?? ofReconciler)
+}
+
 const root = resolve(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'setpoint-bundles-'))
 
@@ -171,9 +178,9 @@ async function tellStarts(files: readonly Written[]): Promise<boolean> {
   console.log(`${starts} starts of each under aws-lambda-ric, in milliseconds of processor time, to the first event:`)
   const within = files.map(({ name }, i) => {
     const { p50, p99 } = measured[i] ?? bare
-    const { time } = name === baseline ? { time: 1 } : (budgets[name] ?? ofReconciler)
-    const isWithin = p50 / bare.p50 <= Math.max(time, processShare) && p99 <= startMsMax
-    const ratios = `${(p50 / bare.p50).toFixed(2)} of at most ${Math.max(time, processShare)}`
+    const { time, start = Math.max(time, processShare) } = budgetOf(name)
+    const isWithin = p50 / bare.p50 <= start && p99 <= startMsMax
+    const ratios = `${(p50 / bare.p50).toFixed(2)} of at most ${start}`
     const figures = `p50 ${p50.toFixed(0).padStart(4)} ms   p99 ${p99.toFixed(0).padStart(4)} ms`
     console.log(`${isWithin ? 'ok    ' : 'FAILED'} ${name.padEnd(32)} ${figures}   (${ratios})`)
     return isWithin
@@ -186,7 +193,7 @@ const processShare = 0.6
 
 /** One line for each function; false if it is over its budget. */
 function tell({ name, bytes, gzippedBytes, importMs: ms }: Cost, bare: Cost): boolean {
-  const { time, size } = name === baseline ? { time: 1, size: 1 } : (budgets[name] ?? ofReconciler)
+  const { time, size } = budgetOf(name)
   const [timeRatio, sizeRatio] = [ms / bare.importMs, gzippedBytes / bare.gzippedBytes]
   const isWithin = timeRatio <= time && sizeRatio <= size
   const sizes = `${kib(bytes)} KiB, ${kib(gzippedBytes)} KiB gzipped (${sizeRatio.toFixed(2)} of at most ${size})`

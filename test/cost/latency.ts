@@ -79,10 +79,10 @@ export function latencyMs(way: Way): number {
 }
 
 /**
- * What starts one after the other where nothing is warm: milliseconds of processor time in the worst of fifty starts,
- * as `npm run bundles -- --starts 50` measured them on 2026-11-24.
+ * What starts one after the other where nothing is warm: milliseconds of processor time in the worst of thirty starts,
+ * as `npm run bundles -- --starts 30` measured them on 2026-11-27.
  */
-const worstStartsMs = { authorizer: 77, api: 207, reconcile: 184 } as const
+const worstStartsMs = { authorizer: 84, api: 212, reconcile: 209 } as const
 
 /** Lambda's own part of each start, assumed: a machine, the code, and a processor that the start has for itself. */
 const environmentMs = 150
