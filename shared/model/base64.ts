@@ -3,6 +3,11 @@ export function toBase64(text: string): string {
   return bytesToBase64(new TextEncoder().encode(text))
 }
 
+/** Whether it is base64 with its padding. An empty text is none. */
+export function isBase64(text: string): boolean {
+  return text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
+}
+
 /** What a text of base64 encodes. Throws a DOMException for a text that is none. */
 export function bytesFromBase64(text: string): Uint8Array {
   const binary = atob(text)

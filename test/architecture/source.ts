@@ -104,3 +104,7 @@ export function linesOf(file: SourceFile, node: SyntaxNode): number {
 function lineAt(file: SourceFile, offset: number): number {
   return file.text.slice(0, offset).split('\n').length
 }
+
+export function isFunction({ type }: SyntaxNode): boolean {
+  return /^(Arrow)?Function(Declaration|Expression)$/.test(type)
+}

@@ -1,7 +1,7 @@
 /**
  * House rules that the linter has no word for. Each finds what breaks it; `tidy.test.ts` holds them against the tree.
  */
-import { type Comment, linesOf, nodesOf, type SourceFile, type SyntaxNode } from './source.ts'
+import { type Comment, isFunction, linesOf, nodesOf, type SourceFile, type SyntaxNode } from './source.ts'
 
 export interface TidyRule {
   /** A fact about the tree. */
@@ -152,10 +152,6 @@ function isBareSkip(call: SyntaxNode, { text }: SourceFile): boolean {
 
 function functionsOf(file: SourceFile): readonly SyntaxNode[] {
   return [...nodesOf(file.program)].filter(isFunction)
-}
-
-function isFunction({ type }: SyntaxNode): boolean {
-  return /^(Arrow)?Function(Declaration|Expression)$/.test(type)
 }
 
 function isTooLong(one: SyntaxNode, file: SourceFile): boolean {

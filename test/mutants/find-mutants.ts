@@ -1,4 +1,4 @@
-import { sourceFile, childrenOf, type SyntaxNode } from '../architecture/source.ts'
+import { sourceFile, childrenOf, isFunction, type SyntaxNode } from '../architecture/source.ts'
 
 /** A small change of a program that its tests have to notice. */
 export interface Mutant {
@@ -58,8 +58,8 @@ function* runningNodesOf(node: SyntaxNode, isAtLoad = true): Generator<Running> 
 }
 
 /** A function, or a field of objects that a class makes. */
-function isRunLater({ type, ...node }: SyntaxNode): boolean {
-  return /Function/.test(type) || (type === 'PropertyDefinition' && node['static'] !== true)
+function isRunLater(node: SyntaxNode): boolean {
+  return isFunction(node) || (node.type === 'PropertyDefinition' && node['static'] !== true)
 }
 
 function isType({ type }: SyntaxNode): boolean {

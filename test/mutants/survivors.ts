@@ -2635,7 +2635,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/model/crd/deprecation.ts',
     line: 'if (major === undefined) return [0, 0, 0]',
     replacement: '1',
-    why: 'the ranks of a name without a form are alike, and its first is no more than that of a version with a number above zero',
+    why: 'all names without a form get the same rank, and every version with a number stands above it',
   },
   {
     path: 'shared/model/crd/deprecation.ts',
@@ -2648,7 +2648,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: 'if (one === undefined || other === undefined || one instanceof CelFailure || other instanceof CelFailure)',
     replacement: '&&',
     nth: 1,
-    why: 'what is there is not the same as what is not, which is found below, too',
+    why: 'the comparison below finds a value and no value unequal, too',
   },
   {
     path: 'shared/model/access/access-book.ts',
@@ -2667,7 +2667,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/model/access/authorize.ts',
     line: "const whom = subject === undefined ? '' : ` to ${subject.kind} ${JSON.stringify(subjectPlace(subject, namespace))}`",
     replacement: 'false',
-    why: 'a binding that is told of is one of the asker',
+    why: 'the message is about a binding that names the asker, so that a subject is always found',
   },
   {
     path: 'shared/model/access/remembered-decisions.ts',
@@ -3103,13 +3103,13 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'keywords that are undefined ask for nothing',
   },
   {
-    path: 'shared/model/schema/formats.ts',
+    path: 'shared/model/base64.ts',
     line: 'return text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)',
     replacement: '>=',
     why: 'an empty text does not fit the form either',
   },
   {
-    path: 'shared/model/schema/formats.ts',
+    path: 'shared/model/base64.ts',
     line: 'return text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)',
     replacement: '1',
     nth: 1,

@@ -1,4 +1,4 @@
-import { bytesFromBase64 } from '../base64.ts'
+import { bytesFromBase64, isBase64 } from '../base64.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { hasField } from '../schema/own-field.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
@@ -71,11 +71,9 @@ function timeOf(value: string): Timestamp | undefined {
   return ns === undefined ? undefined : new Timestamp(ns)
 }
 
-const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
-
 /** What was stored before its schema asked for bytes may be any text. */
 function readBytes(value: string): Uint8Array | undefined {
-  return base64.test(value) ? bytesFromBase64(value) : undefined
+  return value === '' || isBase64(value) ? bytesFromBase64(value) : undefined
 }
 
 const texts: Readonly<Record<string, SchemaShape>> = {

@@ -1,3 +1,5 @@
+import { isBase64 } from '../base64.ts'
+
 /**
  * The string formats that Kubernetes checks, with the meaning its OpenAPI validator gives them (kube-openapi `strfmt`):
  * often the meaning of a Go parser, not of an RFC. A format that is not here is accepted unchecked, as Kubernetes does.
@@ -44,10 +46,6 @@ function createMatcher(expression: RegExp): (text: string) => boolean {
 }
 
 const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
-
-function isBase64(text: string): boolean {
-  return text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
-}
 
 const day = '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|[12]\\d))'
 const date = new RegExp(`^\\d{4}-${day}$`)

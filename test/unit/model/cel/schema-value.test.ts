@@ -132,13 +132,20 @@ describe('the entries of a map', () => {
 
 it.each([
   ['a', 'a'],
+  ['_a1', '_a1'],
   ['a-b', 'a__dash__b'],
   ['a.b/c', 'a__dot__b__slash__c'],
+  ['a.b-c/d', 'a__dot__b__dash__c__slash__d'],
   ['a__b', 'a__underscores__b'],
+  ['a_b', 'a_b'],
   ['in', '__in__'],
   ['namespace', '__namespace__'],
+  ['while', '__while__'],
+  ['whiles', 'whiles'],
+  ['.a', '__dot__a'],
   ['a b', undefined],
   ['1a', undefined],
+  ['ä', undefined],
   ['', undefined],
 ])('the field %s is called %s in expressions', (name, escaped) => {
   expect(escapeField(name)).toBe(escaped)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkRules, measureRules } from '../../../../shared/model/cel/check-rules.ts'
 import { celRulesOf, hasRules } from '../../../../shared/model/cel/rules.ts'
-import { escapeField } from '../../../../shared/model/cel/schema-value.ts'
 import { validateRules } from '../../../../shared/model/cel/validate-rules.ts'
 import type { Json } from '../../../../shared/model/json.ts'
 import type { StructuralSchema, ValidationRule } from '../../../../shared/model/schema/structural-schema.ts'
@@ -258,23 +257,6 @@ describe('the values that rules see', () => {
   ])('are none of %j where %s is asked of %j, which does not fit', (schema, rule, value) => {
     const [error] = validateRules(ruled(rule, schema), value, { path: 's' })
     expect(error?.message).toContain('the value does not fit its schema')
-  })
-
-  it.each([
-    ['a', 'a'],
-    ['_a1', '_a1'],
-    ['a.b-c/d', 'a__dot__b__dash__c__slash__d'],
-    ['a__b', 'a__underscores__b'],
-    ['a_b', 'a_b'],
-    ['while', '__while__'],
-    ['whiles', 'whiles'],
-    ['.a', '__dot__a'],
-    ['1a', undefined],
-    ['a b', undefined],
-    ['ä', undefined],
-    ['', undefined],
-  ])('have the field %j under the name %j', (name, escaped) => {
-    expect(escapeField(name)).toBe(escaped)
   })
 })
 

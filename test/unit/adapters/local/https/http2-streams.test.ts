@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { Http2Request } from '../../../../../shared/adapters/local/https/http2-request.ts'
 import { respondOn } from '../../../../../shared/adapters/local/https/http2-response.ts'
 import type { HttpResponse } from '../../../../../shared/ports/http-handler.ts'
+import { notedPieces } from './noted-pieces.ts'
 import { ok } from './server-harness.ts'
 
 /** One request and one answer of HTTP/2, on streams that the test plays. */
@@ -38,23 +39,6 @@ class Answered extends Writable {
   }
 }
 
-function piecesOf(...all: readonly (string | Uint8Array)[]) {
-  const told = { taken: 0, returned: 0 }
-  const iterator: AsyncIterator<string | Uint8Array> = {
-    next: async () => {
-      const value = all[told.taken]
-      if (value === undefined) return { done: true, value }
-      told.taken++
-      return { done: false, value }
-    },
-    return: async () => {
-      told.returned++
-      return { done: true, value: undefined }
-    },
-  }
-  return { told, body: { [Symbol.asyncIterator]: () => iterator } }
-}
-
 function answerOn(stream: Answered, response: HttpResponse, method = 'GET'): Promise<void> {
   return respondOn(stream as unknown as ServerHttp2Stream, method, response)
 }
@@ -65,9 +49,9 @@ describe('an answer', () => {
   it.each<[string, HttpResponse, readonly unknown[]]>([
     ['GET', ok('ü'), [[head(200, { 'content-length': 2 }), 'goes on'], 'ü']],
     ['GET', ok(Buffer.from('abc')), [[head(200, { 'content-length': 3 }), 'goes on'], 'abc']],
-    ['GET', ok(piecesOf('a', Buffer.from('b')).body), [[head(200), 'goes on'], 'a', 'b']],
+    ['GET', ok(notedPieces('a', Buffer.from('b')).body), [[head(200), 'goes on'], 'a', 'b']],
     ['HEAD', ok('abc'), [[head(200, { 'content-length': 3 }), 'ends']]],
-    ['HEAD', ok(piecesOf('a').body), [[head(200), 'ends']]],
+    ['HEAD', ok(notedPieces('a').body), [[head(200), 'ends']]],
     ['GET', { ...ok(''), status: 204 }, [[head(204, { 'content-length': 0 }), 'ends']]],
     ['GET', { ...ok('abc'), status: 304 }, [[head(304), 'ends']]],
   ])('to %s is its head and its body: %#', async (method, response, said) => {
@@ -82,7 +66,7 @@ describe('an answer', () => {
     ['GET', (body: HttpResponse['body']) => ({ ...ok(body), status: 304 }), 1],
     ['GET', ok, 0],
   ])('to %s gives a stream back that it does not send: %#', async (method, responseOf, returned) => {
-    const { told, body } = piecesOf('a')
+    const { told, body } = notedPieces('a')
     await answerOn(new Answered(), responseOf(body), method)
     expect(told).toEqual({ taken: returned === 1 ? 0 : 1, returned })
   })
@@ -93,7 +77,7 @@ describe('an answer', () => {
   ])('on a stream that %s is none', async (_what, end) => {
     const stream = new Answered()
     end(stream)
-    const { told, body } = piecesOf('a')
+    const { told, body } = notedPieces('a')
     await answerOn(stream, ok(body))
     await answerOn(stream, ok('text'))
     expect([stream.said, told]).toEqual([[], { taken: 0, returned: 1 }])
@@ -106,7 +90,7 @@ describe('an answer', () => {
     [16_384, 2],
     [16_385, 1],
   ])('in pieces of %d bytes has %d of them in hand, however slow its client is', async (size, inHand) => {
-    const { told, body } = piecesOf(...Array.from({ length: 9 }, () => Buffer.alloc(size, 'x')))
+    const { told, body } = notedPieces(...Array.from({ length: 9 }, () => Buffer.alloc(size, 'x')))
     const stream = new Answered()
     stream.isFull = true
     const sent = answerOn(stream, ok(body))
@@ -122,7 +106,7 @@ describe('an answer', () => {
     ['its pieces back', 9, 1],
     ['nothing back when it has taken all', 1, 0],
   ])('ends with its client, and gives %s', async (_what, length, returned) => {
-    const { told, body } = piecesOf(...Array.from({ length }, () => Buffer.alloc(20_000)))
+    const { told, body } = notedPieces(...Array.from({ length }, () => Buffer.alloc(20_000)))
     const stream = new Answered()
     stream.on('error', () => {})
     stream.isFull = true
@@ -227,7 +211,7 @@ describe('a body', () => {
     expect(await read).toBe(piece)
   })
 
-  it('that is not there is no more than nothing', async () => {
+  it('is within a limit of no bytes if the client sends none', async () => {
     const { stream, request } = ask({})
     stream.end()
     expect(await request.body(0)).toHaveLength(0)

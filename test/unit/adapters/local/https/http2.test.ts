@@ -12,6 +12,7 @@ import { createAuthority } from '../../../../support/client-certificate.ts'
 import { eventually } from '../../../../support/eventually.ts'
 import { processorMsOf } from '../../../../support/processor-time.ts'
 import { share } from '../../../../support/strength.ts'
+import { fields, frame, preface, settings } from './http2-frames.ts'
 import { ok, useServers } from './server-harness.ts'
 
 /** HTTP/2 on the port of both servers: what a handler is given, what a client gets, and what no client may do. */
@@ -355,19 +356,6 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
   })
 })
 
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings()])
-/** By the static table: GET https / of x (RFC 7541 appendix A). */
-const fields = Buffer.from([0x82, 0x87, 0x84, 0x41, 1, 0x78])
-
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
 function get(stream: number): Buffer {
   return frame(1, 5, stream, fields)
 }
@@ -378,10 +366,6 @@ function reset(stream: number): Buffer {
 
 function ping(): Buffer {
   return frame(6, 0, 0, Buffer.alloc(8))
-}
-
-function settings(): Buffer {
-  return frame(4, 0, 0, Buffer.alloc(0))
 }
 
 function windowUpdate(stream: number, more: number): Buffer {

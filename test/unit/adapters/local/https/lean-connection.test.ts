@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { expire, serveConnection } from '../../../../../shared/adapters/local/https/lean-connection.ts'
 import type { Shell } from '../../../../../shared/adapters/local/https/lean-state.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../../../shared/ports/http-handler.ts'
+import { notedPieces } from './noted-pieces.ts'
 import { ok } from './server-harness.ts'
 
 /** One connection of the lean server in memory: what it writes, when it waits, and for how long. */
@@ -72,24 +73,6 @@ const kept = 'date: now\r\nconnection: keep-alive\r\nkeep-alive: timeout=100\r\n
 const ended = 'date: now\r\nconnection: close\r\n'
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-/** A body of pieces that notes how many were taken, and that it was given back. */
-function pieces<Piece extends string | Uint8Array>(...all: readonly Piece[]) {
-  const told = { taken: 0, returned: 0 }
-  const iterator: AsyncIterator<Piece> = {
-    next: async () => {
-      const value = all[told.taken]
-      if (value === undefined) return { done: true, value }
-      told.taken++
-      return { done: false, value }
-    },
-    return: async () => {
-      told.returned++
-      return { done: true, value: undefined }
-    },
-  }
-  return { told, body: { [Symbol.asyncIterator]: () => iterator } }
-}
-
 /** Text of the body, or the code of why there is none. */
 const reading =
   (bytesMax = 1_000): HttpHandler =>
@@ -119,12 +102,12 @@ describe('an answer', () => {
     ],
     [
       'a stream',
-      ok(pieces('abc', '', 'ü').body),
+      ok(notedPieces('abc', '', 'ü').body),
       `${head}${kept}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\n\xc3\xbc\r\n0\r\n\r\n`,
     ],
     [
       'a stream of bytes',
-      ok(pieces(Uint8Array.of(255)).body),
+      ok(notedPieces(Uint8Array.of(255)).body),
       `${head}${kept}transfer-encoding: chunked\r\n\r\n1\r\n\xff\r\n0\r\n\r\n`,
     ],
   ])('of %s goes out at once, and the next request may come', async (_what, response, expected) => {
@@ -143,13 +126,13 @@ describe('an answer', () => {
       `${head}${ended}transfer-encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n`,
     ],
   ])('to %s ends the connection', async (_who, request, expected) => {
-    const { say, texts, state, wire } = open(async () => ok(pieces<string | Uint8Array>('a', Buffer.from('b')).body))
+    const { say, texts, state, wire } = open(async () => ok(notedPieces('a', Buffer.from('b')).body))
     await say(request)
     expect([texts().join(''), state(), wire.writableEnded]).toEqual([expected, 'over 2', true])
   })
 
   it('to HTTP/1.0 that asks to stay keeps the connection, but for a stream', async () => {
-    const { say, texts, state } = open(async ({ path }) => ok(path === '/s' ? pieces('a').body : 'x'))
+    const { say, texts, state } = open(async ({ path }) => ok(path === '/s' ? notedPieces('a').body : 'x'))
     const asking = (path: string): string => `GET ${path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`
     await say(asking('/'))
     expect([texts(), state()]).toEqual([[`${head}${kept}content-length: 1\r\n\r\nx`], 'idle 100'])
@@ -162,7 +145,7 @@ describe('an answer', () => {
     ['GET', 204],
     ['GET', 304],
   ])('to %s with %d has no body: a stream is given back', async (method, status) => {
-    const { told, body } = pieces('abc')
+    const { told, body } = notedPieces('abc')
     const { say, texts } = open(async () => ({ ...ok(body), status }))
     await say(get().replace('GET', method))
     expect(texts().join('')).toMatch(/^HTTP[^]*\r\n\r\n$/)
@@ -171,7 +154,7 @@ describe('an answer', () => {
 
   it('to nobody is given back', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const { told, body } = pieces('abc')
+    const { told, body } = notedPieces('abc')
     const { say, wire, texts, settle } = open(async () => promise.then(() => ok(body)))
     await say(get())
     wire.destroy()
@@ -238,7 +221,7 @@ describe('a client without room', () => {
   })
 
   it.each(['x'.repeat(60), Buffer.alloc(60)])('has little of a stream waiting for it', async (piece) => {
-    const { told, body } = pieces(...Array.from({ length: 9 }, () => piece))
+    const { told, body } = notedPieces(...Array.from({ length: 9 }, () => piece))
     const { say, wire, settle } = open(async () => ok(body), { highWaterMark: 500 })
     wire.isFull = true
     await say(get())
@@ -252,7 +235,7 @@ describe('a client without room', () => {
   })
 
   it('that leaves ends what waits for it', async () => {
-    const { told, body } = pieces(...Array.from({ length: 9 }, () => 'x'.repeat(60)))
+    const { told, body } = notedPieces(...Array.from({ length: 9 }, () => 'x'.repeat(60)))
     const { say, wire, settle } = open(async () => ok(body), { highWaterMark: 100 })
     wire.isFull = true
     await say(get())
@@ -266,7 +249,7 @@ describe('a client without room', () => {
 
 describe('a stream', () => {
   it('sends its head with what it has to say at once', async () => {
-    const { say, texts } = open(async () => ok(pieces('a').body))
+    const { say, texts } = open(async () => ok(notedPieces('a').body))
     await say(get())
     expect(texts()).toHaveLength(1)
   })
@@ -689,7 +672,7 @@ describe('a websocket', () => {
   })
 
   it('sends its pieces as they are, and stops with its client', async () => {
-    const { told, body } = pieces<string | Uint8Array>('a', Uint8Array.of(255), 'ü', 'end')
+    const { told, body } = notedPieces('a', Uint8Array.of(255), 'ü', 'end')
     const { say, texts, state } = open(async () => ({ status: 101, headers: {}, body }))
     await say(get('/', upgrade))
     expect(texts().join('')).toMatch(/\r\n\r\na\xff\xc3\xbcend$/)
