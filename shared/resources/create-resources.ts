@@ -43,7 +43,7 @@ import {
 import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
-import { definitionsIn, isDefinition } from './stored-definitions.ts'
+import { definitionsIn, findDefinition, isDefinition } from './stored-definitions.ts'
 import type { PolicyReview, Reviewed } from './policy-review.ts'
 import type { StoredQuotas } from './stored-quotas.ts'
 import { toStoredVersion } from './stored-version.ts'
@@ -175,6 +175,7 @@ async function create(
   const mutated = mutation && (await mutation)
   const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around, budget }, mutated?.object ?? owned)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
+  if (!kind.builtIn && verbs.clock.nowMs() - nowMs > admissionMsMax) await requireDefinition(verbs.store, kind)
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
     stored: await insert(verbs, kind, first, how.dryRun === true),
@@ -182,6 +183,12 @@ async function create(
     warnings: [...how.warnings, ...(mutated?.warnings ?? []), ...warnings],
   }
 }
+
+/**
+ * A creation whose admission takes longer looks at the definition of its kind again. A quicker one is waited for: a
+ * definition that is deleted stays for five seconds more at least.
+ */
+const admissionMsMax = 2_000
 
 /** Admitted, permitted, reviewed, and brought into its stored version; with what hooks and policies warn of. */
 async function stateToCreate(
@@ -404,6 +411,11 @@ function namesVersionIn(patch: Patch): boolean {
 
 function propagationFinalizer({ propagation }: DeleteOptions): string | undefined {
   return propagation === 'Foreground' ? 'foregroundDeletion' : propagation === 'Orphan' ? 'orphan' : undefined
+}
+
+async function requireDefinition(store: ObjectStore, kind: ServedKind): Promise<void> {
+  const definition = await findDefinition(store, kind)
+  if (definition === undefined || isDeleting(definition.object)) throw terminationRefusal()
 }
 
 async function requireNamespace(

@@ -101,7 +101,7 @@ export interface LocalCore {
 
 /**
  * A request that was let in ahead of a definition's deletion has written its object by then, so that none is left
- * behind. One whose webhooks take longer may leave its object.
+ * behind. One whose admission takes longer than two seconds looks at the definition again.
  */
 const definitionGraceMs = 5_000
 

@@ -6,6 +6,7 @@ import type { ApiObject, ObjectMeta } from '../../../shared/model/object.ts'
 import { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
 import { defineBuiltInKind, type ServedKind } from '../../../shared/model/served-kind.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
+import type { Clock } from '../../../shared/ports/clock.ts'
 import type { Random } from '../../../shared/ports/random.ts'
 import { builtInKinds, namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
 import { createResources, type ResourcesOptions } from '../../../shared/resources/create-resources.ts'
@@ -55,9 +56,10 @@ interface World {
   readonly quotas?: ResourcesOptions['quotas']
   readonly next?: () => number
   readonly live?: ApiObject
+  readonly clock?: Clock
 }
 
-function open({ before, policies, quotas, next = () => 0.5, live }: World = {}) {
+function open({ before, policies, quotas, next = () => 0.5, live, clock = createVirtualClock(1_000_000) }: World = {}) {
   const store = createMapStore(before)
   store.put(namespaceOf('n'))
   store.put(namespaceOf('going', { deletionTimestamp: '2026-11-01T00:00:00Z', finalizers: ['x.dev/y'] }))
@@ -70,7 +72,7 @@ function open({ before, policies, quotas, next = () => 0.5, live }: World = {}) 
   const random: Random = { next, uuid: () => 'new' }
   const resources = createResources({
     store,
-    clock: createVirtualClock(1_000_000),
+    clock,
     random,
     ...(quotas && { quotas }),
     ...(policies && { policies: { mutate: note('mutate'), review: note('review') } }),
@@ -150,6 +152,36 @@ describe('a creation', () => {
     const { create, store } = open()
     expect(await endOf(create(of, body, by))).toContain(end)
     expect(store.writes()).toEqual([])
+  })
+
+  const definitionOf = (metadata: Partial<ObjectMeta>): ApiObject => {
+    const { namespace: _, ...meta } = objectOf({}, { name: 'ks.g.dev', ...metadata }).metadata
+    return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: meta, spec: {} }
+  }
+  const deletionTimestamp = '2026-11-01T00:00:00Z'
+  const look = 'get CustomResourceDefinition ks.g.dev'
+  const write = ['get Namespace n', 'create K n/a']
+  it.each<{ what: string; of?: ServedKind; ms?: number; definition?: ApiObject; asked: readonly string[] }>([
+    { what: 'two seconds', ms: 2_000, asked: write },
+    { what: 'more, of a kind that is there', definition: definitionOf({}), asked: [look, ...write] },
+    {
+      what: 'more, of a kind that ends',
+      definition: definitionOf({ deletionTimestamp, finalizers: ['x.dev/y'] }),
+      asked: [look],
+    },
+    { what: 'more, of a kind that is gone', asked: [look] },
+    { what: 'more, of a kind without a definition', of: loose, asked: write },
+  ])('whose admission takes $what', async ({ of = kind, ms = 2_001, definition, asked }) => {
+    const clock = createVirtualClock(1_000_000)
+    const review = async (): Promise<readonly string[]> => {
+      clock.moveTo(1_000_000 + ms)
+      if (definition !== undefined) store.put(definition)
+      return []
+    }
+    const { create, store } = open({ clock, policies: { review } })
+    const terminating = 'METHOD_NOT_ALLOWED: create not allowed while custom resource definition is terminating'
+    expect(await endOf(create(of, bodyOf(), { ...by, user }))).toBe(store.writes().length > 0 ? 'done' : terminating)
+    expect(store.asked).toEqual(asked)
   })
 
   it('looks at the other definitions if it is of a definition', async () => {
