@@ -43,11 +43,21 @@ export function readYaml(text: string): ReadYaml {
   const lineOf = ({ range }: Scalar): number => lineCounter.linePos(range?.[0] ?? 0).line
   if (fault === undefined)
     return {
-      value: document.toJS({ reviver: exactNumber }),
+      value: valueOf(document),
       faults: repeated.map((key) => `yaml: line ${lineOf(key)}: key "${String(key.value)}" already set in map`),
     }
   const { line, col } = lineCounter.linePos(fault.pos[0])
   throw new Error(`${fault.message} at line ${line}, column ${col}`)
+}
+
+/** An alias of what has aliases counts as often as these. The library counts what an alias stands for as one, too. */
+function valueOf(document: Document.Parsed): unknown {
+  try {
+    return document.toJS({ reviver: exactNumber, maxAliasCount: aliasesMax + 1 })
+  } catch (error) {
+    if (!(error instanceof ReferenceError && error.message.startsWith('Excessive alias count'))) throw error
+    throw new Error(`aliases of aliases stand for more than ${aliasesMax} values`, { cause: error })
+  }
 }
 
 /**

@@ -45,6 +45,7 @@ describe('YAML', () => {
     ['nothing', '', null],
     ['two hundred levels on one line', `${'- '.repeat(200)}x`, deep(200)],
     ['as many characters as it may have', `a: ${'x'.repeat(20_477)}`, { a: 'x'.repeat(20_477) }],
+    ['a hundred aliases of one value', `- &a x\n${lines(100, () => '- *a')}`, Array.from({ length: 101 }, () => 'x')],
     ['a hundred aliases', aliases(100), Array.from({ length: 200 }, (_, i) => `${i >> 1}`)],
   ])('may be %s', (_, text, value) => {
     expect(readYaml(text)).toEqual({ value, faults: [] })
@@ -62,6 +63,12 @@ describe('YAML', () => {
     ['one character more', `a: ${'x'.repeat(20_478)}`, 'YAML of more than 20480 characters is not taken'],
     ['one more level on a line', `${'- '.repeat(201)}x`, 'there are more than 200 levels on one line'],
     ['one more alias', `a: &a x\nb:\n- ${'*a\n- '.repeat(100)}*a`, 'more than 100 aliases at line 103, column 3'],
+    [
+      'ten aliases of nine aliases',
+      'a: &a x\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n',
+      'aliases of aliases stand for more than 100 values',
+    ],
+    ['an alias of nothing', 'a: *b', 'Unresolved alias'],
     ['a list as a key', 'b: 1\n? [1]\n: 2', 'A map key must be a plain value at line 2, column 3'],
     ['an alias of a list as a key', 'a: &a [1]\n*a : 2', 'A map key must be a plain value at line 1, column 7'],
     ['two documents', 'a: 1\n---\nb: 2', 'Source contains multiple documents'],
