@@ -38,8 +38,10 @@ export interface LoopResult {
 }
 
 const keys = 1_000
-const changesMs = 1_500
-const limitMs = 1_000
+/** After so many changes of a process V8 has compiled what is worth it. Each of the first ten thousand costs more. */
+const warmChanges = 20_000
+const changesMs = 3_000
+const limitMs = 1_500
 
 export async function measureLoop({ reps, clients, peers: wanted }: LoopOptions): Promise<LoopResult> {
   const directory = benchDirectory()
@@ -47,7 +49,8 @@ export async function measureLoop({ reps, clients, peers: wanted }: LoopOptions)
   const peers = wanted ? await startPeers(directory.path, skipped) : []
   const samples: LoopSample[] = []
   try {
-    for (const peer of peers) await peer.measure(64, limitMs)
+    // These go on to the end, so that one time is enough.
+    for (const peer of peers) await peer.measure(64, 10 * limitMs)
     for (let rep = 0; rep < reps; rep++) {
       samples.push(...(await measureOnce({ directory: join(directory.path, `rep-${rep}`), clients, peers })))
     }
@@ -133,6 +136,6 @@ const echoing = { server: 'echo', verb: 'echo', prefix } as const
 /** Makes the keys that are updated from then on, and gives compilers the time they need. */
 async function warmUp(generator: Generator): Promise<void> {
   await generator.measure({ ...creating, clients: 16, durationMs: 60_000, changesMax: keys, prefix })
-  await generator.measure({ ...updating, clients: 64, durationMs: 3_000 })
+  await generator.measure({ ...updating, clients: 64, durationMs: 60_000, changesMax: warmChanges })
   await generator.measure({ ...echoing, clients: 64, durationMs: 1_500 })
 }
