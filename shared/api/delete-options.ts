@@ -58,13 +58,23 @@ function isPropagation(value: unknown): value is (typeof propagations)[number] {
 
 function fromQuery(query: URLSearchParams): JsonObject {
   const propagationPolicy = textParameter(query, 'propagationPolicy')
+  const preconditions = preconditionsFromQuery(query)
   return {
     dryRun: query.getAll('dryRun'),
     gracePeriodSeconds: integer(query, 'gracePeriodSeconds') ?? null,
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(query.has(ignoreDamage) ? { [ignoreDamage]: flag(query, ignoreDamage) } : {}),
     ...(query.has('orphanDependents') ? { orphanDependents: flag(query, 'orphanDependents') } : {}),
+    ...(preconditions && { preconditions }),
   }
+}
+
+/** Each stands alone in a query. Source: apimachinery, `Convert_url_Values_To_v1_DeleteOptions`. */
+function preconditionsFromQuery(query: URLSearchParams): JsonObject | undefined {
+  const uid = textParameter(query, 'uid')
+  const resourceVersion = textParameter(query, 'resourceVersion')
+  if (uid === undefined && resourceVersion === undefined) return undefined
+  return { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) }
 }
 
 /** Throws BAD_REQUEST: an option that is not understood must not be passed over by a delete. */

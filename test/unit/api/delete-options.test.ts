@@ -99,6 +99,19 @@ describe('the options of a delete in its query', () => {
     ['orphanDependents=false', { said: { orphanDependents: false } }],
     [`${ignore}=true`, { ignoreDamage: true, said: { [ignore]: true } }],
     [`${ignore}=false`, { said: { [ignore]: false } }],
+    ['uid=', {}],
+    ['uid=u', { preconditions: { uid: 'u' }, said: { preconditions: { uid: 'u' } } }],
+    [
+      'resourceVersion=7',
+      { preconditions: { resourceVersion: '7' }, said: { preconditions: { resourceVersion: '7' } } },
+    ],
+    [
+      'uid=u&resourceVersion=7',
+      {
+        preconditions: { uid: 'u', resourceVersion: '7' },
+        said: { preconditions: { uid: 'u', resourceVersion: '7' } },
+      },
+    ],
   ])('%j', async (query, options) => {
     expect(await ofQuery(query)).toStrictEqual({ ...plain, ...options })
   })

@@ -626,6 +626,14 @@ describe('DELETE', () => {
     ).toBe(200)
   })
 
+  it('holds to those of its query, too', async () => {
+    const { body } = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const { uid, resourceVersion } = body.metadata
+    expect((await harness.send(`DELETE ${widgets}/w1?uid=other`)).status).toBe(409)
+    expect((await harness.send(`DELETE ${widgets}/w1?resourceVersion=1`)).status).toBe(409)
+    expect((await harness.send(`DELETE ${widgets}/w1?uid=${uid}&resourceVersion=${resourceVersion}`)).status).toBe(200)
+  })
+
   const refused = [
     {
       body: { propagationPolicy: 'Sideways' },
