@@ -70,7 +70,8 @@ export class ControlApi extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     })
     // CloudWatch knows an API by its name only: two of one name would raise each other's alarms.
-    const name = Names.uniqueResourceName(this, { separator: '-', maxLength: 100 })
+    const maxLength = tracedNameMax - `/${stageName}`.length
+    const name = Names.uniqueResourceName(this, { separator: '-', maxLength })
     if (props.tracing) this.sample(name)
     this.restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: name,
@@ -133,6 +134,9 @@ export class ControlApi extends Construct {
 }
 
 const stageName = 'v1'
+
+/** X-Ray takes no longer name of a service in a rule, and knows an API by its name and its stage. */
+const tracedNameMax = 64
 
 /** Of the requests. */
 const tracedShare = 0.05

@@ -15,7 +15,7 @@ import { tableDefinition } from '../adapters/aws/dynamodb/dynamodb-table.ts'
 /**
  * dynalite in this process, in memory: DynamoDB by somebody else. A client reaches it without a socket, through its own
  * serialisation and signature. What it lacks of DynamoDB is added where our code relies on it (the item of a failed
- * condition, a stream); it has no TTL and no transactions, which we do not use.
+ * condition, a stream, the greatest length of an expression); it has no TTL and no transactions, which we do not use.
  */
 export interface Dynalite {
   readonly client: DynamoDBClient
@@ -130,6 +130,7 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
         })
         const body = bufferOf(request.body)
         const input = JSON.parse(body.toString()) as Request
+        if (isTooLong(input)) return resolve({ response: tooLong })
         current.run({ listeners, input }, () => {
           server.emit('request', incoming, reply)
           incoming.emit('data', body)
@@ -137,6 +138,24 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
         })
       }),
   }
+}
+
+function isTooLong(input: Request): boolean {
+  return Object.entries(input).some(([name, text]) => name.endsWith('Expression') && text.length > expressionBytesMax)
+}
+
+/** Of each expression of a request, in ASCII. */
+const expressionBytesMax = 4_096
+
+const tooLong: TransportResponse = {
+  statusCode: 400,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: Buffer.from(
+    JSON.stringify({
+      __type: 'com.amazon.coral.validate#ValidationException',
+      message: 'Expression size has exceeded the maximum allowed size',
+    }),
+  ),
 }
 
 /** The SDK warns of whoever treats its bytes as a text. */

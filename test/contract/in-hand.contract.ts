@@ -56,6 +56,27 @@ export function inHandContract(name: string, open: () => InHandHarness): void {
       expect((await harness.process(clock).look('system')).notes).toHaveLength(8)
     })
 
+    it('a thousand at once are all there, and go as they came', async () => {
+      const one = harness.process(clock)
+      const ids = Array.from({ length: 1_000 }, (_, i) => String(i))
+      await one.note(
+        'system',
+        ids.map((id) => noteOf(id, nowMs + 1_000)),
+      )
+      expect(idsOf((await one.look('system')).notes)).toEqual(ids.toSorted())
+      nowMs += 1_000
+      expect((await one.look('system')).notes).toEqual([])
+      await one.note('system', [noteOf('a')])
+      nowMs -= 1_000
+      expect(idsOf((await one.look('system')).notes)).toEqual(['a'])
+      await one.note(
+        'system',
+        ids.map((id) => noteOf(id)),
+      )
+      await one.strike('system', ids, [])
+      expect(idsOf((await one.look('system')).notes)).toEqual(['a'])
+    })
+
     it('queues have nothing to do with each other', async () => {
       const one = harness.process(clock)
       await one.note('system', [{ ...noteOf('a'), slowLoop: 'shelf' }])

@@ -142,6 +142,17 @@ describe('the API', () => {
     expect(resourcesOf(deployed({ tracing: false }).template(), 'AWS::XRay::SamplingRule')).toEqual({})
   })
 
+  it('has a name that X-Ray takes, however long that of its stack is', () => {
+    const stack = new Stack(unbundledApp(), 'Platform-Team-Setpoint-Production-Eu-Central-1-Green')
+    const rules = resourcesOf(deployed({}, {}, stack).template(), 'AWS::XRay::SamplingRule')
+    expect(Object.values(rules).map(({ Properties }) => Properties['SamplingRule'])).toMatchObject([
+      {
+        ServiceName: expect.stringMatching(/^.{20,64}$/) as unknown,
+        RuleName: expect.stringMatching(/^.{20,32}$/) as unknown,
+      },
+    ])
+  })
+
   it('writes no metrics of single methods, which would cost', () => {
     const [stage] = Object.values(resourcesOf(synthesized, 'AWS::ApiGateway::Stage'))
     expect(JSON.stringify(stage)).not.toContain('MetricsEnabled')

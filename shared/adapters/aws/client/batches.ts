@@ -1,4 +1,4 @@
-import { OperatingError } from '../../../model/errors.ts'
+import { hasCode, OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import { isThrottle } from './service-failure.ts'
@@ -30,8 +30,8 @@ const callsMax = 8
 /**
  * Puts all entries through batch calls. What is refused for a passing reason is tried again, at longer and longer
  * intervals of chance, six times in about three seconds; each entry is taken or refused by itself. Rejects in the end
- * if anything was not taken, with the first reason, after everything else has been tried: THROTTLED, UNAVAILABLE, or
- * INTERNAL for what is refused for good.
+ * if anything was not taken, after everything else has been tried: THROTTLED, UNAVAILABLE, or INTERNAL if all that is
+ * left was refused for good.
  */
 export async function inBatches<Entry>(entries: readonly Entry[], options: BatchOptions<Entry>): Promise<void> {
   const batches = batchesOf(entries, options.sizeMax)
@@ -46,7 +46,7 @@ export async function inBatches<Entry>(entries: readonly Entry[], options: Batch
     }
   }
   await Promise.all(Array.from({ length: Math.min(callsMax, batches.length) }, work))
-  if (failures.length > 0) throw failures[0]
+  if (failures.length > 0) throw failures.find((error) => hasCode(error, 'THROTTLED', 'UNAVAILABLE')) ?? failures[0]
 }
 
 async function putThrough<Entry>(batch: readonly Entry[], options: BatchOptions<Entry>): Promise<void> {
@@ -61,8 +61,9 @@ async function putThrough<Entry>(batch: readonly Entry[], options: BatchOptions<
     refused = all.filter(({ isFinal }) => !isFinal)
     left = refused.map(({ entry }) => entry)
   }
-  const [worst] = [...final, ...refused]
-  if (worst !== undefined) throw failureOf(worst, attempt)
+  // What may be taken later comes first: whoever gave up all of them for the other would lose it.
+  const [failed] = [...refused, ...final]
+  if (failed !== undefined) throw failureOf(failed, attempt)
 }
 
 function failureOf({ code, message, isFinal }: EntryRefusal<unknown>, attempt: string): OperatingError {

@@ -1,5 +1,6 @@
 import { GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { InHand, InHandNote, Rank } from '../../../ports/in-hand.ts'
+import { batchesOf } from '../client/batches.ts'
 import { itemKey } from './dynamodb-keys.ts'
 import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
 
@@ -15,9 +16,13 @@ export function createDynamodbInHand(options: DynamodbOptions): InHand {
   const over = new Map<string, readonly string[]>()
 
   async function update(queue: string, values: Values, removed: readonly string[]): Promise<void> {
-    const set = [...values].map(([name, value], i) => ({ name, value, at: `s${i}` }))
-    const gone = removed.filter((name) => !values.has(name)).map((name, i) => ({ name, at: `r${i}` }))
-    if (set.length + gone.length === 0) return
+    const gone = removed.filter((name) => !values.has(name)).map((name) => [name, undefined] as const)
+    for (const some of batchesOf([...values, ...gone], changesMax)) await change(queue, some)
+  }
+
+  async function change(queue: string, changes: readonly Change[]): Promise<void> {
+    const set = changes.flatMap(([name, value], i) => (value === undefined ? [] : [{ name, value, at: `s${i}` }]))
+    const gone = changes.flatMap(([name, value], i) => (value === undefined ? [{ name, at: `r${i}` }] : []))
     const parts = [
       ...(set.length > 0 ? [`SET ${set.map(({ at }) => `#${at} = :${at}`).join(', ')}`] : []),
       ...(gone.length > 0 ? [`REMOVE ${gone.map(({ at }) => `#${at}`).join(', ')}`] : []),
@@ -63,6 +68,12 @@ export function createDynamodbInHand(options: DynamodbOptions): InHand {
 }
 
 type Values = ReadonlyMap<string, AttributeValue>
+
+/** Of an attribute: what it is now, or that it goes. */
+type Change = readonly [name: string, value: AttributeValue | undefined]
+
+/** Of one request: with fifteen characters for each, its expression is below the 4 KB that DynamoDB takes. */
+const changesMax = 200
 
 const notePrefix = 'note '
 const slowPrefix = 'slow '

@@ -13,7 +13,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import type { Delivery, WorkQueue } from '../../../ports/work-queue.ts'
 import { inBatches, type EntryRefusal } from '../client/batches.ts'
-import { serviceFailure } from '../client/service-failure.ts'
+import { isThrottle, serviceFailure } from '../client/service-failure.ts'
 import { deliveryOf, messageOf, type LoopDelivery } from './sqs-message.ts'
 
 export interface SqsWorkQueueOptions {
@@ -150,13 +150,14 @@ interface BatchResult {
 
 /**
  * A handle that is stale is no refusal: who is late has lost the turn already, and the message is another's or deleted.
+ * AWS calls it the sender's fault, too, that a request is throttled.
  */
 function refusals<Entry>(batch: readonly Entry[], { Failed = [] }: BatchResult): readonly EntryRefusal<Entry>[] {
-  return Failed.map(({ Id, Code: code = '', Message: message = '', SenderFault: isFinal = false }) => ({
+  return Failed.map(({ Id, Code: code = '', Message: message = '', SenderFault = false }) => ({
     entry: batch[Number(Id)] as Entry,
     code,
     message,
-    isFinal,
+    isFinal: SenderFault && !isThrottle(code),
   })).filter(({ code, message }) => !isStale({ name: code, message }))
 }
 

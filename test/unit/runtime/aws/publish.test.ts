@@ -24,12 +24,15 @@ let requests: Sent[]
 let lines: string[]
 /** What the bus answers to each entry. */
 let answer: object
+/** Of whom it refuses to hear at all. */
+let refused: readonly string[]
 
 beforeEach(() => {
   clock = createVirtualClock()
   requests = []
   lines = []
   answer = { EventId: 'id' }
+  refused = []
 })
 
 /** The client of AWS itself, without a network. */
@@ -37,7 +40,10 @@ function open(environment: AwsBoundary['environment']): (changes: readonly Strea
   const handle = async ({ body }: TransportRequest): Promise<{ readonly response: TransportResponse }> => {
     const sent = JSON.parse(bufferOf(body).toString()) as Sent
     requests.push(sent)
-    const reply = { FailedEntryCount: 0, Entries: sent.Entries.map(() => answer) }
+    const reply = {
+      FailedEntryCount: 0,
+      Entries: sent.Entries.map((entry) => (refused.includes(nameOf(entry)) ? malformed : answer)),
+    }
     const headers = { 'content-type': 'application/x-amz-json-1.1' }
     return { response: { statusCode: 200, headers, body: Buffer.from(JSON.stringify(reply)) } }
   }
@@ -53,6 +59,12 @@ function open(environment: AwsBoundary['environment']): (changes: readonly Strea
     retire: () => {},
   }
   return openPublish(boundary, createSeeing(boundary))
+}
+
+const malformed = { ErrorCode: 'MalformedDetail', ErrorMessage: 'no' }
+
+function nameOf({ Detail }: Sent['Entries'][number]): string {
+  return (JSON.parse(Detail) as { readonly name: string }).name
 }
 
 function change(name: string, was: ConditionStatus, is: ConditionStatus): StreamChange {
@@ -75,11 +87,7 @@ it('tells the bus of the transitions in a batch of changes, and of no other chan
   const publish = open({ SETPOINT_BUS: 'events' })
   await publish([change('a', 'False', 'True'), change('b', 'True', 'True'), change('c', 'True', 'False')])
   const told = requests.flatMap(({ Entries }) =>
-    Entries.map(({ EventBusName, DetailType, Detail }) => [
-      EventBusName,
-      DetailType,
-      (JSON.parse(Detail) as { readonly name: string }).name,
-    ]),
+    Entries.map((entry) => [entry.EventBusName, entry.DetailType, nameOf(entry)]),
   )
   expect(told).toEqual([
     ['events', 'Ready', 'a'],
@@ -98,6 +106,18 @@ it('rejects while the bus is away, so that the changes are told again', async ()
   answer = { ErrorCode: 'InternalFailure', ErrorMessage: 'away' }
   const published = expectCode(open({ SETPOINT_BUS: 'events' })([change('a', 'False', 'True')]), 'UNAVAILABLE')
   while (requests.length < 6) await clock.advance(1_000)
+  await published
+})
+
+it.each([
+  ['one request', 1],
+  ['two', 10],
+])('rejects as well if it refuses others for good: in %s', async (_, count) => {
+  answer = { ErrorCode: 'InternalFailure', ErrorMessage: 'away' }
+  refused = Array.from({ length: count }, (__, i) => `w${i}`)
+  const changes = [...refused, 'last'].map((name) => change(name, 'False', 'True'))
+  const published = expectCode(open({ SETPOINT_BUS: 'events' })(changes), 'UNAVAILABLE')
+  await clock.advance(10_000)
   await published
 })
 

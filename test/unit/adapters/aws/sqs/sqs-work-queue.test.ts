@@ -109,8 +109,8 @@ describe('sending', () => {
     expect(calls).toHaveLength(6)
   })
 
-  it('says so when it is throttled', async () => {
-    answers = [refuse(() => throttled)]
+  it.each([false, true])('says so when it is throttled, and whose fault AWS calls that: %s', async (SenderFault) => {
+    answers = [refuse(() => ({ ...throttled, SenderFault }))]
     const sent = expectCode(queue.send(wakeUps(1)), 'THROTTLED')
     await clock.advance(7_000)
     await sent
