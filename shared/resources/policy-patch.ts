@@ -62,7 +62,7 @@ function lay(kind: ServedKind, object: ApiObject, config: JsonObject): JsonObjec
   const whole = { ...config, apiVersion: apiVersionOf(kind.group, workVersionOf(kind)), kind: kind.kind }
   const misfits = checkConfig(whole, type)
   if (misfits.length > 0) {
-    const lines = misfits.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    const lines = misfits.map(({ path, message }) => `${path}: ${message}`)
     throw wrong(`failed to convert patch object to typed object: ${lines.join('; ')}`)
   }
   const atomics = findAtomics(whole, type, '')

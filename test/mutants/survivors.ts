@@ -12,6 +12,12 @@ export interface KnownSurvivor {
 
 export const knownSurvivors: readonly KnownSurvivor[] = [
   {
+    path: 'shared/api/websocket/client-frames.ts',
+    line: 'if (frame !== undefined && payload.length > 0)',
+    replacement: '>=',
+    why: 'bytes that are written into a payload without room are gone',
+  },
+  {
     path: 'shared/api/api.ts',
     line: 'const sender = found instanceof Promise ? await found : found',
     replacement: 'true',
@@ -256,6 +262,19 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: 'for (let at = 0; at < text.length; at++) {',
     replacement: '1',
     why: 'a text that begins with a comma or a parenthesis is refused either way',
+  },
+  {
+    path: 'shared/adapters/local/queue/deadlines.ts',
+    line: 'const heap = createHeap<Deadline>((a, b) => a.atMs < b.atMs)',
+    replacement: '<=',
+    why: 'which of two of one time comes first is promised to nobody',
+  },
+  {
+    path: 'shared/adapters/local/queue/local-work-queue.ts',
+    line: 'if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs))',
+    replacement: '>=',
+    nth: 1,
+    why: 'where nobody waits nobody is called: only a look at the deadlines is spared',
   },
   {
     path: 'shared/adapters/local/queue/merge-wake-ups.ts',

@@ -3,14 +3,12 @@ import type { Deleted } from '../../resources/resources.ts'
 import { placeOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { readDeleteOptions } from '../delete-options.ts'
 import { json, jsonText } from '../reply.ts'
-import { methodNotAllowed } from '../request-info.ts'
 import { viewOf } from '../view.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
 
 /** `DELETE` of an object: a Status once it is gone, the marked object while finalizers hold it. */
 export function createDelete({ resources, clock }: ApiServices): VerbHandler {
   return async (call) => {
-    if (call.info.subresource !== '') throw methodNotAllowed()
     const view = viewOf(call, clock)
     const deleted = await resources.delete(call.kind, placeOf(call), {
       ...(await readDeleteOptions(call.request)),

@@ -167,6 +167,15 @@ describe('a watch among the live changes', () => {
   })
 })
 
+it('a watch that fails says so in one piece', async () => {
+  const pieces: string[] = []
+  const failure = new OperatingError('EXPIRED', 'too old')
+  for await (const piece of open({ isCut: true, failure }).said) pieces.push(String(piece))
+  expect(pieces.map((piece) => JSON.parse(piece) as object)).toEqual([
+    { type: 'ERROR', object: expect.objectContaining({ reason: 'Expired', message: 'too old' }) },
+  ])
+})
+
 describe('a watch with bookmarks', () => {
   it('has one each minute, and a sign of life between them; only the first thing it says introduces the rest', async () => {
     const view = { ...open().stream.view, introduces: true, event: (_: unknown, isFirst: boolean) => `"${isFirst}"` }

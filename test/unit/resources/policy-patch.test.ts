@@ -117,9 +117,9 @@ describe('what admission makes of an object by a configuration', () => {
   it.each<[JsonObject, string]>([
     [{ spec: { tags: ['a'] } }, 'atomic arrays, maps or structs: .spec.tags'],
     [{ spec: { parts: [{ name: 'x' }, { name: 'y', tags: [] }] } }, 'structs: .spec.parts[1].tags'],
-    [{ spec: { parts: 'x' } }, 'failed to convert patch object to typed object: '],
+    [{ spec: { parts: 'x' } }, 'failed to convert patch object to typed object: .spec.parts: '],
     [{ spec: { color: 5 } }, 'failed to convert patch object to typed object: .spec.color: '],
-    [{ spec: { nothing: 1 } }, 'failed to convert patch object to typed object: '],
+    [{ spec: { nothing: 1 } }, 'typed object: .spec.nothing: field not declared in schema'],
   ])('is refused if it cannot be: %j', (config, why) => {
     expect(() => made(config)).toThrow(expect.objectContaining({ code: 'INVALID' }))
     expect(() => made(config)).toThrow(why)

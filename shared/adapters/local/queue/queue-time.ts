@@ -43,7 +43,6 @@ export class QueueTime {
     while (this.#groups.isAnyTaken()) {
       this.#beatDueMs = this.now() + beatMs
       await this.#clock.sleep(beatMs)
-      this.now()
     }
     this.#beatDueMs = Infinity
   }

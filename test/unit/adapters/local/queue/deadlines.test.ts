@@ -22,6 +22,40 @@ describe('deadlines', () => {
     ])
   })
 
+  it('forget what has ended once that is more than twice what is left and 64', () => {
+    const deadlines = createDeadlines<Timed>()
+    let looks = 0
+    const left = Array.from({ length: 40 }, (_, i): Timed => {
+      let deadline: Timed['deadline']
+      return {
+        get deadline() {
+          if (i === 39) looks++
+          return deadline
+        },
+        set deadline(one) {
+          deadline = one
+        },
+      }
+    })
+    for (const [i, item] of left.entries()) {
+      deadlines.set(item, 500)
+      deadlines.set(item, 1_000 + i)
+    }
+    const ending = named('ending')
+    deadlines.end(ending)
+    looks = 0
+    const endedAt = (count: number): number => {
+      for (let i = 0; i < count; i++) {
+        deadlines.set(ending, 2_000)
+        deadlines.end(ending)
+      }
+      return looks
+    }
+    // Forty are left, and so 144 may be there. Eighty are, two of each, and one more comes with each that ends.
+    expect([endedAt(64), endedAt(1), endedAt(104), endedAt(1)]).toEqual([0, 2, 2, 3])
+    expect(deadlines.earliestMs()).toBe(1_000)
+  })
+
   it('are moved and ended as if the old ones had never been', () => {
     const names = fc.constantFrom('a', 'b', 'c', 'd')
     const acts = fc.array(fc.record({ name: names, atMs: fc.option(fc.nat(100)) }), { maxLength: 300, size: 'max' })
