@@ -139,15 +139,20 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
       }
       const next = withAcceptedChange(kind, before, { ...before, object: mark(before.object) }, by)
       const gone = isReleased(next.object)
-      if (dryRun || (isDeleting(before.object) && !gone)) return { stored: next, gone }
-      return {
-        stored: await (gone ? store.remove(next) : store.replace(next, findTouched(before.object, next.object))),
-        gone,
-      }
+      const touched = touchedByDeletion(before.object, next.object)
+      if (dryRun || (touched.length === 0 && !gone)) return { stored: next, gone }
+      return { stored: await (gone ? store.remove(next) : store.replace(next, touched)), gone }
     })
   }
 
   return { find, insert, change, erase }
+}
+
+/** A request that says anew what becomes of the children is looked at as the first one is. */
+function touchedByDeletion(before: ApiObject, next: ApiObject): Touched {
+  const touched = findTouched(before, next)
+  if (!isDeleting(before)) return touched
+  return touched.includes('meta') ? ['delete', ...touched] : []
 }
 
 function seeLive(kind: ServedKind, found: StoredObject): LiveOf {

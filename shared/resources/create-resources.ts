@@ -108,7 +108,7 @@ export function createResources({ store, clock, random, quotas, policies }: Reso
       const markFor = (before: ApiObject): ApiObject => {
         checkPreconditions(kind, before.metadata, asked.preconditions ?? {})
         checkDeletion(kind, before)
-        return prepareState(markDeleted(before, nowMs, propagationFinalizer(asked)), { nowMs })
+        return prepareState(markDeleted(before, nowMs, asked.propagation), { nowMs })
       }
       return showInVersion(
         kind,
@@ -407,10 +407,6 @@ function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {
 function namesVersionIn(patch: Patch): boolean {
   if (patch.type === 'json') return patch.body.some((operation) => operation['path'] === '/metadata/resourceVersion')
   return isObject(patch.body['metadata']) && namesVersion(patch.body['metadata'])
-}
-
-function propagationFinalizer({ propagation }: DeleteOptions): string | undefined {
-  return propagation === 'Foreground' ? 'foregroundDeletion' : propagation === 'Orphan' ? 'orphan' : undefined
 }
 
 async function requireDefinition(store: ObjectStore, kind: ServedKind): Promise<void> {

@@ -10,6 +10,7 @@ import { timestamp } from '../model/time.ts'
 import { withDefaults } from './admission.ts'
 import { writableMetadata } from '../model/writable-metadata.ts'
 import { checkPreconditions } from './refusals.ts'
+import type { DeleteOptions } from './resources.ts'
 import { strategyOf } from './strategies.ts'
 
 /**
@@ -105,19 +106,22 @@ export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject):
   return withDefaults(kind, assemble(kind, { ...live, status: body['status'] }, live.metadata), live)
 }
 
-/** The object marked for deletion; the same object if it is marked already. */
-export function markDeleted(live: ApiObject, nowMs: number, addFinalizer?: string): ApiObject {
-  if (isDeleting(live)) return live
-  const { finalizers = [], ...metadata } = live.metadata
-  const names =
-    addFinalizer === undefined
-      ? finalizers
-      : [...finalizers.filter((name) => !propagationFinalizers.includes(name)), addFinalizer]
+/**
+ * The object marked for deletion. Who asks again may still say what becomes of its children; the same object if that
+ * changes nothing. Source: kubernetes, `deletionFinalizersForGarbageCollection`.
+ */
+export function markDeleted(live: ApiObject, nowMs: number, propagation?: DeleteOptions['propagation']): ApiObject {
+  const { finalizers: before = [], ...metadata } = live.metadata
+  const isAgain = isDeleting(live)
+  const finalizers = propagation === undefined ? before : withPropagation(before, propagation, isAgain)
+  if (isAgain && equal(finalizers, before)) return live
+  const held = finalizers.length === 0 ? {} : { finalizers: [...finalizers] }
+  if (isAgain) return { ...live, metadata: { ...metadata, ...held } }
   return {
     ...live,
     metadata: {
       ...metadata,
-      ...(names.length === 0 ? {} : { finalizers: names }),
+      ...held,
       generation: metadata.generation + 1,
       deletionTimestamp: timestamp(nowMs),
       deletionGracePeriodSeconds: 0,
@@ -125,8 +129,21 @@ export function markDeleted(live: ApiObject, nowMs: number, addFinalizer?: strin
   }
 }
 
+/** Finalizers that an object has for its own deletion stay with the first request that asks for none. */
+function withPropagation(
+  finalizers: readonly string[],
+  propagation: Exclude<DeleteOptions['propagation'], undefined>,
+  isAgain: boolean,
+): readonly string[] {
+  const added = propagation === 'Background' ? undefined : finalizerOf[propagation]
+  if ((added === undefined && !isAgain) || (added !== undefined && finalizers.includes(added))) return finalizers
+  const others = finalizers.filter((name) => !propagationFinalizers.includes(name))
+  return added === undefined ? others : [...others, added]
+}
+
 /** The finalizers by which a delete request asks the garbage collector for another order; an object has one at most. */
-const propagationFinalizers: readonly string[] = ['foregroundDeletion', 'orphan']
+const finalizerOf = { Foreground: 'foregroundDeletion', Orphan: 'orphan' } as const
+const propagationFinalizers: readonly string[] = Object.values(finalizerOf)
 
 /** What a write touched: nothing if the two states are equal. */
 export function findTouched(live: ApiObject, next: ApiObject): Touched {

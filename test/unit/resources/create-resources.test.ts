@@ -631,6 +631,17 @@ describe('a deletion', () => {
     expect([stored.object.metadata.finalizers, gone]).toEqual([finalizers, finalizers === undefined])
   })
 
+  it('that is asked for again is written where something else is to become of the children', async () => {
+    const { delete: erase, store } = open({ live: objectOf({}, { finalizers: ['x.dev/y'] }) })
+    await erase(kind, at, { propagation: 'Background' })
+    await erase(kind, at, { propagation: 'Background' })
+    await erase(kind, at)
+    const { stored } = await erase(kind, at, { propagation: 'Orphan' })
+    await erase(kind, at, { propagation: 'Background', dryRun: true })
+    expect(stored.object.metadata).toMatchObject({ finalizers: ['x.dev/y', 'orphan'], generation: 2 })
+    expect(store.writes()).toEqual(['replace K n/a delete', 'replace K n/a delete,meta'])
+  })
+
   it('that is a rehearsal writes nothing', async () => {
     const { delete: erase, store } = open({ live: objectOf() })
     expect(await erase(kind, at, { dryRun: true })).toMatchObject({ gone: true })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
+import type { DeleteOptions } from '../../../shared/resources/resources.ts'
 import {
   findTouched,
   markDeleted,
@@ -193,17 +194,36 @@ describe('a deletion', () => {
       },
     })
     const marked = { ...live, metadata: { ...live.metadata, deletionTimestamp: 'x' } }
-    expect(markDeleted(marked, 1_000, 'orphan')).toBe(marked)
+    expect(markDeleted(marked, 1_000)).toBe(marked)
+    expect(markDeleted(marked, 1_000, 'Background')).toBe(marked)
   })
 
-  it.each([
+  it.each<[readonly string[] | undefined, DeleteOptions['propagation'], readonly string[] | undefined]>([
+    [undefined, 'Orphan', ['orphan']],
+    [['a'], undefined, ['a']],
+    [['a'], 'Background', ['a']],
+    [['foregroundDeletion', 'a'], undefined, ['foregroundDeletion', 'a']],
+    [['foregroundDeletion', 'a'], 'Foreground', ['foregroundDeletion', 'a']],
+    [['foregroundDeletion', 'a'], 'Orphan', ['a', 'orphan']],
+    [['foregroundDeletion', 'a'], 'Background', ['a']],
+    [['orphan'], 'Background', undefined],
+  ])('that is asked for again, of one held by %j, with %s leaves %j', (finalizers, propagation, left) => {
+    const deletionTimestamp = '1970-01-01T00:00:00Z'
+    const going = { ...live, metadata: { ...live.metadata, deletionTimestamp, finalizers } } as unknown as ApiObject
+    const { metadata } = markDeleted(going, 1_000, propagation)
+    const { finalizers: _, ...others } = live.metadata
+    expect(metadata).toEqual({ ...others, deletionTimestamp, ...(left && { finalizers: left }) })
+  })
+
+  it.each<[readonly string[] | undefined, DeleteOptions['propagation'], readonly string[] | undefined]>([
     [undefined, undefined, undefined],
     [[], undefined, undefined],
     [['a'], undefined, ['a']],
-    [undefined, 'orphan', ['orphan']],
-    [['a', 'foregroundDeletion'], 'orphan', ['a', 'orphan']],
-    [['orphan'], 'foregroundDeletion', ['foregroundDeletion']],
+    [undefined, 'Orphan', ['orphan']],
+    [['a', 'foregroundDeletion'], 'Orphan', ['a', 'orphan']],
+    [['orphan'], 'Foreground', ['foregroundDeletion']],
     [['orphan'], undefined, ['orphan']],
+    [['orphan'], 'Background', ['orphan']],
   ])('of one held by %j that asks for %s leaves %j', (finalizers, added, left) => {
     const held = { ...live, metadata: { ...live.metadata, finalizers } } as unknown as ApiObject
     const { metadata } = markDeleted(held, 0, added)

@@ -8,6 +8,7 @@ import type { ObjectKey } from '../../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 import { createResources } from '../../../../shared/resources/create-resources.ts'
+import type { DeleteOptions } from '../../../../shared/resources/resources.ts'
 import { createKindCatalog } from '../../../../shared/resources/store-kind-catalog.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
@@ -307,6 +308,55 @@ describe('an owner of many children that waits for them', () => {
     await addChild('late')
     await env.settle()
     expect((await all()).map(({ metadata }) => metadata.name)).toEqual(['held'])
+  })
+
+  describe('that is deleted once more', () => {
+    const ask = async (...propagations: readonly NonNullable<DeleteOptions['propagation']>[]): Promise<void> => {
+      for (const propagation of propagations) {
+        await env.delete(ConfigMap, 'owner', { propagation })
+        await env.settle()
+      }
+    }
+    const holdOwner = (): Promise<unknown> => env.patch(ConfigMap, 'owner', { metadata: held })
+    const releaseOwner = async (): Promise<boolean> => {
+      await release('owner')
+      await env.settle()
+      return isThere()
+    }
+    const isGoing = async (): Promise<boolean> =>
+      (await env.get(ConfigMap, 'child'))?.metadata.deletionTimestamp !== undefined
+
+    it('leaves its children if that is asked for in time', async () => {
+      await holdOwner()
+      await addChild('child')
+      await ask('Background', 'Orphan')
+      expect((await env.get(ConfigMap, 'child'))?.metadata.ownerReferences).toBeUndefined()
+      expect(await releaseOwner()).toBe(false)
+      expect(await all()).toHaveLength(1)
+    })
+
+    it('waits for its children', async () => {
+      await holdOwner()
+      await addChild('child', held)
+      await ask('Background')
+      expect(await isGoing()).toBe(false)
+      await ask('Foreground')
+      expect(await isGoing()).toBe(true)
+      await env.patch(ConfigMap, 'owner', { metadata: { finalizers: ['foregroundDeletion'] } })
+      await env.settle()
+      expect(await isThere()).toBe(true)
+      await release('child')
+      await env.settle()
+      expect([await all(), await isThere()]).toEqual([[], false])
+    })
+
+    it('waits no longer', async () => {
+      await addChild('child', held)
+      await ask('Foreground')
+      expect(await isThere()).toBe(true)
+      await ask('Background')
+      expect([await isThere(), await isGoing()]).toEqual([false, true])
+    })
   })
 
   it('is not kept by a late child that another owner keeps, though it is let go behind the last look', async () => {
