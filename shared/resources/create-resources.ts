@@ -40,7 +40,7 @@ import {
   terminationRefusal,
   undecodablePatch,
 } from './refusals.ts'
-import type { DeleteOptions, Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
+import type { Patch, Place, Resources, SubresourceOption, WriteOptions, Written } from './resources.ts'
 import { removeDamaged } from './damaged.ts'
 import { checkDeletion, firstState, prepareState } from './states.ts'
 import { definitionsIn, findDefinition, isDefinition } from './stored-definitions.ts'
@@ -144,8 +144,7 @@ function createNamed(
   { body, warnings }: Admitted,
   how: WriteOptions,
 ): Promise<Written> {
-  const withOwner: typeof withManagedFields = (object, sent) =>
-    withFirstOwner(object, sentManagedFieldsOf(sent), writer(verbs, kind, how))
+  const withOwner: typeof withManagedFields = (object) => withFirstOwner(object, writer(verbs, kind, how))
   const attempt = (): Promise<Written> => create(verbs, kind, body, { ...how, warnings, withOwner })
   const { name, generateName } = isObject(body['metadata']) ? body['metadata'] : {}
   if (textOf(name) !== '' || textOf(generateName) === '') return attempt()

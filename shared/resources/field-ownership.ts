@@ -34,11 +34,12 @@ export interface Writer extends Pick<WriteOptions, 'manager'> {
 }
 
 /**
- * The object after a write that is no apply, with ownership noted. `sent` are the managedFields in the writer's body,
- * if any.
+ * The object after a write that is no apply, with ownership noted. `given` are the managedFields in the writer's body,
+ * if any. As on Kubernetes, the empty list ends the tracking of built-in kinds only.
  */
-export function withOwnership(live: ApiObject, next: ApiObject, sent: Json | undefined, writer: Writer): ApiObject {
+export function withOwnership(live: ApiObject, next: ApiObject, given: Json | undefined, writer: Writer): ApiObject {
   const { kind } = writer
+  const sent = isEmptyList(given) && !kind.builtIn ? undefined : given
   if (live.metadata.managedFields === undefined && sent === undefined) return next
   const isSole = soleWriterOf(live) !== undefined
   const said = isSole && sent !== undefined && saysOwnersOf(kind, live, sent) ? undefined : sent
@@ -54,13 +55,16 @@ export function withOwnership(live: ApiObject, next: ApiObject, sent: Json | und
   return tracked.changed ? (tracked.object as ApiObject) : next
 }
 
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
 /**
- * A new object with its first writer. Where the writer says who owns what, or holds it by finalizers, that is noted in
- * full.
+ * A new object with its first writer, who owns all of it, whatever managedFields the body has: they are those of the
+ * object that it was copied from. Where the writer holds it by finalizers, that is noted in full.
  */
-export function withFirstOwner(object: ApiObject, sent: Json | undefined, writer: Writer): ApiObject {
+export function withFirstOwner(object: ApiObject, writer: Writer): ApiObject {
   const { kind, manager, nowMs } = writer
-  if (sent !== undefined) return withOwnership(object, object, sent, writer)
   if (object.metadata.finalizers !== undefined)
     return trackUpdate({ ...request(writer), object: withDefaults(kind, object) }).object as ApiObject
   const entry = soleEntryOf(manager, apiVersionOf(kind.group, kind.version), nowMs)

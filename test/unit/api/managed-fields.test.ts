@@ -49,6 +49,18 @@ describe('managedFields', () => {
     watch.leave()
   })
 
+  it.each([null, [], [{}], [{ manager: 'x' }], 'those of another object'])(
+    'are those of the creator, though the body has %j',
+    async (sent) => {
+      const { body: other } = await harness.send(`GET ${maps}/m`)
+      const managedFields = typeof sent === 'string' ? other.metadata.managedFields : sent
+      const metadata = { name: 'copy', managedFields }
+      await harness.send(`POST ${maps}?fieldManager=bob`, { body: { metadata, data: { a: '1' } } as never })
+      const { body } = await harness.send(`GET ${maps}/copy`)
+      expect(body.metadata.managedFields).toMatchObject([{ manager: 'bob', fieldsV1: { 'f:data': { 'f:a': {} } } }])
+    },
+  )
+
   it('are the same in the answer to a write', async () => {
     const { body } = await patch('alice', { data: { a: '2' } })
     expect(body.metadata.managedFields).toMatchObject([{ manager: 'alice', operation: 'Update' }])

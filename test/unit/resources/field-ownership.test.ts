@@ -132,7 +132,16 @@ describe('the owners of a written object', () => {
     const live = soleOf({ size: 1 })
     const sent = [owns('other', { 'f:size': {} })] as unknown as Json
     expect(ownersOf(withOwnership(live, next(live, { size: 1 }), sent, by('m')))).toEqual(['other Update: .spec.size'])
-    expect(ownersOf(withOwnership(live, next(live, { size: 2 }), [], by('m')))).toEqual([])
+    expect(ownersOf(withOwnership(live, next(live, { size: 2 }), [{}], by('m')))).toEqual([])
+  })
+
+  it.each([
+    [true, []],
+    [false, ['m Update: .spec.size']],
+  ])('end with an empty list where the kind is built in: %s', (builtIn, owners) => {
+    const live = objectOf({ size: 1 }, [owns('other', { 'f:size': {} })])
+    const made = withOwnership(live, next(live, { size: 2 }), [], by('m', { kind: { ...kind, builtIn } }))
+    expect(ownersOf(made)).toEqual(owners)
   })
 
   it('are left alone by a write that changes no field', () => {
@@ -163,21 +172,16 @@ describe('the owners of a written object', () => {
 describe('the first owner', () => {
   it('is one in one word', () => {
     const object = objectOf({ size: 1 })
-    const { managedFields } = withFirstOwner(object, undefined, by('m')).metadata
+    const { managedFields } = withFirstOwner(object, by('m')).metadata
     expect(managedFields).toEqual([{ ...sole, time: '2026-11-01T00:00:00Z' }])
   })
 
   it('is in full where finalizers hold the object, with its defaults', () => {
     const object = objectOf({ size: 1 })
     const held = { ...object, metadata: { ...object.metadata, finalizers: ['x.dev/y'] } }
-    const owned = withFirstOwner(held, undefined, by('m'))
+    const owned = withFirstOwner(held, by('m'))
     expect(ownersOf(owned)).toEqual(['m Update: .metadata.finalizers.v:"x.dev/y" .spec.color .spec.size'])
     expect(owned.spec).toEqual({ size: 1, color: 'red' })
-  })
-
-  it('is whom the writer names', () => {
-    const sent = [owns('other', { 'f:size': {} })] as unknown as Json
-    expect(ownersOf(withFirstOwner(objectOf({ size: 1 }), sent, by('m')))).toEqual(['other Update: .spec.size'])
   })
 })
 
