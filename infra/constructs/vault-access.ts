@@ -38,7 +38,14 @@ export function allowVault(worker: ControlFunction, { reconciler: { name, vault 
     StringEquals: { 'aws:ResourceTag/setpoint:controller': name },
   })
   allow(
-    ['ssm:PutParameter', 'ssm:AddTagsToResource', 'ssm:ListTagsForResource', 'ssm:DeleteParameter'],
+    [
+      'ssm:PutParameter',
+      'ssm:AddTagsToResource',
+      'ssm:ListTagsForResource',
+      // It tells the key of a parameter.
+      'ssm:GetParameterHistory',
+      'ssm:DeleteParameter',
+    ],
     arns(writes, 'ssm'),
   )
   allowKeys(worker, keys, writes.length > 0)

@@ -68,7 +68,13 @@ describe('a reconciler that declares secrets of AWS', () => {
         },
         {
           Effect: 'Allow',
-          Action: ['ssm:PutParameter', 'ssm:AddTagsToResource', 'ssm:ListTagsForResource', 'ssm:DeleteParameter'],
+          Action: [
+            'ssm:PutParameter',
+            'ssm:AddTagsToResource',
+            'ssm:ListTagsForResource',
+            'ssm:GetParameterHistory',
+            'ssm:DeleteParameter',
+          ],
           Resource: madeParameter,
         },
       ],

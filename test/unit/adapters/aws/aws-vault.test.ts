@@ -60,6 +60,31 @@ describe('secrets and parameters of AWS', () => {
     expect(asked[3]?.body).toEqual({ Name: '/shop/default/db', Type: 'SecureString', Value: 'text', Tags: tags })
   })
 
+  it.each([{ KeyId: 'alias/shop' }, {}])('keep their key, which SSM would change with the value: %j', async (key) => {
+    answers = {
+      GetParameter: { Parameter: { Value: 'before' } },
+      ListTagsForResource: { TagList: tags },
+      GetParameterHistory: {
+        Parameters: [
+          { Version: 1, KeyId: 'alias/aws/ssm' },
+          { Version: 2, ...key },
+        ],
+      },
+      PutParameter: {},
+    }
+    expect(await vault.write(parameter, 'text', ours)).toBe('written')
+    expect(asked.map(({ action }) => action)).toEqual([
+      'GetParameter',
+      'ListTagsForResource',
+      'GetParameterHistory',
+      'PutParameter',
+    ])
+    const written = { Name: '/shop/default/db', Type: 'SecureString', Value: 'text', Overwrite: true, ...key }
+    expect(asked.at(-1)?.body).toEqual(written)
+    expect(await vault.write(parameter, 'before', ours)).toBe('unchanged')
+    expect(asked).toHaveLength(6)
+  })
+
   it('that exist are not written over by one who believed them absent', async () => {
     const answer = { __type: 'ParameterAlreadyExists' }
     answers = { GetParameter: { __type: 'ParameterNotFound' }, PutParameter: answer }
