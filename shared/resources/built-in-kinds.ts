@@ -160,15 +160,17 @@ const leaseKind = defineBuiltInKind({
   }),
 })
 
-export const customResourceDefinitionKind: ServedKind = {
-  ...coreKind('CustomResourceDefinition', 'customresourcedefinitions', { schema: customResourceDefinitionSchema }),
+export const customResourceDefinitionKind = defineBuiltInKind({
   group: 'apiextensions.k8s.io',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   namespaced: false,
   hasStatus: true,
   columns: [{ name: 'Created At', type: 'string', jsonPath: '.metadata.creationTimestamp' }],
-}
+  schema: customResourceDefinitionSchema,
+})
 
 /** Kinds whose objects are stored as those of another, or in another version. */
 export const twinKinds: readonly ServedKind[] = [newEventKind, ...olderPolicyKinds]

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
 import { createWidgetHarness, widgets, type Harness } from './harness.ts'
 
 /**
  * Which objects have a `metadata.generation` that clients see: those that have one in Kubernetes. Source: where
- * `Generation = 1` stands in pkg/registry of Kubernetes 1.36, and custom resources.
+ * `Generation = 1` stands in pkg/registry of Kubernetes 1.36 and of its apiextensions-apiserver, and custom resources.
  */
 let harness: Harness
 beforeEach(async () => {
@@ -64,6 +65,16 @@ describe('an object has', () => {
 
   it.each(having)('a generation: $path', async ({ path, body }) => {
     expect(await generationsOf(path, body)).toEqual(Array.from({ length: 6 }, () => 1))
+  })
+
+  it('a generation that moves with what it says, if it is a definition', async () => {
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com'
+    const type = 'application/merge-patch+json'
+    const patch = async (body: JsonObject) =>
+      (await harness.send(`PATCH ${path}`, { type, body })).body.metadata.generation
+    expect((await harness.send(`GET ${path}`)).body.metadata.generation).toBe(1)
+    expect(await patch({ metadata: { labels: { a: 'b' } } })).toBe(1)
+    expect(await patch({ spec: { names: { shortNames: ['wi'] } } })).toBe(2)
   })
 
   it('only its own hidden: what is called so elsewhere stays', async () => {

@@ -31,7 +31,7 @@ describe('the kinds that come with the control plane', () => {
   it('show no generation: these', () => {
     const names = ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding']
     const core = ['Namespace', 'ConfigMap', 'Secret', 'Event', 'ServiceAccount']
-    const all = [...core, ...names, 'ResourceQuota', 'CustomResourceDefinition', 'Lease']
+    const all = [...core, ...names, 'ResourceQuota', 'Lease']
     expect(thoseWith(({ hidesGeneration }) => hidesGeneration)).toEqual(all)
   })
 
