@@ -1,4 +1,4 @@
-import type { ParameterHistory, PutParameterRequest, SSMClientConfig } from '@aws-sdk/client-ssm'
+import type { GetParameterHistoryResult, ParameterHistory, SSMClientConfig } from '@aws-sdk/client-ssm'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
 import { loadOnce } from '../client/load-once.ts'
@@ -36,32 +36,6 @@ export function createParameters(config: SSMClientConfig): Entries {
     }
   }
 
-  /** Undefined for one that is no SecureString. */
-  async function keyOf(name: string): Promise<string | undefined> {
-    const { sdk, client } = await load()
-    const versions: ParameterHistory[] = []
-    try {
-      for await (const { Parameters = [] } of sdk.paginateGetParameterHistory({ client }, { Name: pathOf(name) }))
-        versions.push(...Parameters)
-    } catch (error) {
-      throw vaultFailure(error, `look at the key of the parameter ${name}`)
-    }
-    return versions.toSorted((a, b) => (a.Version ?? 0) - (b.Version ?? 0)).at(-1)?.KeyId
-  }
-
-  /**
-   * AWS takes tags for a new parameter only, and without Overwrite it refuses one that somebody else made since. A value
-   * for which no key is named is encrypted with AWS's own, whatever key the one before was encrypted with.
-   */
-  async function howToWrite(
-    name: string,
-    { isNew, owner }: { readonly isNew: boolean; readonly owner: VaultOwner },
-  ): Promise<Pick<PutParameterRequest, 'Tags' | 'Overwrite' | 'KeyId'>> {
-    if (isNew) return { Tags: entryTags(owner) }
-    const KeyId = await keyOf(name)
-    return { Overwrite: true, ...(KeyId !== undefined && { KeyId }) }
-  }
-
   return {
     read,
     write: async (name, text, owner) => {
@@ -71,7 +45,10 @@ export function createParameters(config: SSMClientConfig): Entries {
       if (found === text) return 'unchanged'
       const { sdk, client } = await load()
       const given = { Name: pathOf(name), Type: 'SecureString', Value: text } as const
-      const how = await howToWrite(name, { isNew: found === undefined, owner })
+      // AWS takes tags for a new parameter only. Without Overwrite it refuses one that somebody else made since.
+      const history = sdk.paginateGetParameterHistory({ client }, { Name: pathOf(name) })
+      const how =
+        found === undefined ? { Tags: entryTags(owner) } : { Overwrite: true, ...(await keyIn(history, name)) }
       try {
         await client.send(new sdk.PutParameterCommand({ ...given, ...how }))
       } catch (error) {
@@ -92,6 +69,21 @@ export function createParameters(config: SSMClientConfig): Entries {
       return 'removed'
     },
   }
+}
+
+/** A value for which no key is named is encrypted with AWS's own, whatever key the one before was encrypted with. */
+async function keyIn(
+  history: AsyncIterable<GetParameterHistoryResult>,
+  name: string,
+): Promise<Pick<ParameterHistory, 'KeyId'>> {
+  const versions: ParameterHistory[] = []
+  try {
+    for await (const { Parameters = [] } of history) versions.push(...Parameters)
+  } catch (error) {
+    throw vaultFailure(error, `look at the key of the parameter ${name}`)
+  }
+  const { KeyId } = versions.toSorted((a, b) => (a.Version ?? 0) - (b.Version ?? 0)).at(-1) ?? {}
+  return KeyId === undefined ? {} : { KeyId }
 }
 
 /** A name with parts begins with a slash. */
