@@ -1,6 +1,8 @@
 import { isAlias, isCollection, isScalar, LineCounter, parseDocument, visit, type Document, type Scalar } from 'yaml'
 import { OperatingError } from '../model/errors.ts'
 import { exactNumber } from './exact-numbers.ts'
+import { requireFewMerged } from './yaml-merges.ts'
+import { scalarTags } from './yaml-scalars.ts'
 
 /**
  * The parser is a hundred times slower than JSON's, so it gets less; and its own checks of keys and its list of all
@@ -13,9 +15,10 @@ const levelsOnALine = /(?:[-?:][ \t]+){201}/
 
 /** Dates, sets and bytes stay what is written: JSON has no such values. */
 const options = {
-  schema: 'core',
+  schema: 'failsafe',
+  customTags: scalarTags,
+  merge: true,
   resolveKnownTags: false,
-  intAsBigInt: true,
   logLevel: 'error',
   uniqueKeys: false,
   prettyErrors: false,
@@ -52,6 +55,7 @@ export function readYaml(text: string): ReadYaml {
 
 /** An alias of what has aliases counts as often as these. The library counts what an alias stands for as one, too. */
 function valueOf(document: Document.Parsed): unknown {
+  requireFewMerged(document)
   try {
     return document.toJS({ reviver: exactNumber, maxAliasCount: aliasesMax + 1 })
   } catch (error) {

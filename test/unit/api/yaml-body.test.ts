@@ -37,12 +37,38 @@ describe('YAML', () => {
     expect(readYaml(lines(1_800, () => 'a: 1')).faults).toHaveLength(100)
   })
 
+  const words = [true, true, true, true, false, false, false, false, 'yEs']
+  const texts = ['.', '1e', '0o8', '0x', '12:30', '1.2.3', '_1']
   it.each<readonly [string, string, unknown]>([
     ['a number that a double holds', 'a: 12', { a: 12 }],
     ['a number as a key', '1: 2', { '1': 2 }],
     ['bytes of a tag, as they are written', 'a: !!binary aGk=', { a: 'aGk=' }],
     ['a date', 'a: 2001-01-01', { a: '2001-01-01' }],
     ['nothing', '', null],
+    ['words for yes and no, as kubectl reads them', 'a: [y, yes, On, TRUE, n, No, OFF, false, yEs]', { a: words }],
+    ['the same words in quotes', 'a: [\'yes\', "no", !!str on]', { a: ['yes', 'no', 'on'] }],
+    [
+      'numbers to other bases',
+      'a: [0644, -0644, 0o644, 0x1F, -0b11, 0B1, 08, 00]',
+      { a: [420, -420, 420, 31, -3, 1, 8, 0] },
+    ],
+    ['digits in groups', 'a: [1_000, 0_7, 1_0.5_0, 1e1_0]', { a: [1000, 7, 10.5, 1e10] }],
+    ['fractions', 'a: [.5, -.5, +.5, 1., 1.5e3, 1e-7]', { a: [0.5, -0.5, 0.5, 1, 1500, 1e-7] }],
+    ['what looks like numbers and is none', 'a: [., 1e, 0o8, 0x, 12:30, 1.2.3, _1]', { a: texts }],
+    ['words and numbers as keys', 'yes: 1\n0644: 2\n', { true: 1, '420': 2 }],
+    ['nothing in many words', 'a: [~, null, Null, NULL]\nb:', { a: [null, null, null, null], b: null }],
+    ['what a map is merged of', 'a: &a {x: 1, z: 1}\nb: {<<: *a, z: 2}', { a: { x: 1, z: 1 }, b: { x: 1, z: 2 } }],
+    [
+      'what it is merged of, in a list',
+      'a: &a {x: 1}\nb: {<<: [*a, {x: 2, w: 3}]}',
+      { a: { x: 1 }, b: { x: 1, w: 3 } },
+    ],
+    [
+      'merged of what is merged',
+      'a: &a {x: 1}\nb: &b {<<: *a}\nc: {<<: *b}',
+      { a: { x: 1 }, b: { x: 1 }, c: { x: 1 } },
+    ],
+    ['a key of that name in quotes', 'a: {"<<": 1}', { a: { '<<': 1 } }],
     ['two hundred levels on one line', `${'- '.repeat(200)}x`, deep(200)],
     ['as many characters as it may have', `a: ${'x'.repeat(20_477)}`, { a: 'x'.repeat(20_477) }],
     ['a hundred aliases of one value', `- &a x\n${lines(100, () => '- *a')}`, Array.from({ length: 101 }, () => 'x')],
@@ -53,6 +79,16 @@ describe('YAML', () => {
 
   function aliases(count: number): string {
     return lines(count, (i) => `- &a${i} "${i}"\n- *a${i}`)
+  }
+
+  function keys(count: number): string {
+    return Array.from({ length: count }, (_, i) => `k${i}: 1`).join(', ')
+  }
+
+  /** Each is ten of the one before. */
+  function mergedOfMerged(levels: number): string {
+    const ten = (name: string): string => Array.from({ length: 10 }, () => `*${name}`).join(', ')
+    return `x0: &x0 {k: v}\n${lines(levels, (i) => `x${i + 1}: &x${i + 1} {<<: [${ten(`x${i}`)}]}`)}`
   }
 
   function deep(levels: number): unknown {
@@ -69,6 +105,10 @@ describe('YAML', () => {
       'aliases of aliases stand for more than 100 values',
     ],
     ['an alias of nothing', 'a: *b', 'Unresolved alias'],
+    ['merged of what is no map', 'a: {<<: 5}', 'Merge sources must be maps or map aliases'],
+    ['merged of itself', 'a: &a {<<: *a}', 'maps that are merged by << stand for more than 10000 values'],
+    ['merged of much', `a: &a {${keys(100)}}\nb:\n${lines(50, () => '- <<: *a')}`, 'stand for more than 10000 values'],
+    ['merged of what is merged of much', mergedOfMerged(9), 'stand for more than 10000 values'],
     ['a list as a key', 'b: 1\n? [1]\n: 2', 'A map key must be a plain value at line 2, column 3'],
     ['an alias of a list as a key', 'a: &a [1]\n*a : 2', 'A map key must be a plain value at line 1, column 7'],
     ['two documents', 'a: 1\n---\nb: 2', 'Source contains multiple documents'],

@@ -1,0 +1,39 @@
+import { isAlias, isMap, isPair, isScalar, isSeq, type Alias, type Document } from 'yaml'
+
+/** What `<<` merges into maps, copied for each of them, costs. */
+const valuesMax = 10_000
+
+/** Throws an Error if merged maps stand for too many values: they may have been merged of others themselves. */
+export function requireFewMerged(document: Document): void {
+  if (createCount(document)(document.contents) > valuesMax)
+    throw new Error(`maps that are merged by << stand for more than ${valuesMax} values`)
+}
+
+/** Counts the values of a node, and those that are merged into it. What stands in itself has no end. */
+function createCount(document: Document): (node: unknown) => number {
+  const known = new Map<unknown, number>()
+  const sum = (nodes: readonly unknown[]): number => nodes.reduce<number>((total, node) => total + count(node), 0)
+  const countNew = (node: unknown): number => {
+    if (isPair(node)) return isMerge(node.key) ? countMerged(node.value) : 1 + count(node.value)
+    if (isMap(node) || isSeq(node)) return 1 + sum(node.items)
+    return 1
+  }
+  const countMerged = (source: unknown): number => {
+    const found = isAlias(source) ? resolve(source) : source
+    return isSeq(found) ? found.items.reduce<number>((total, item) => total + countMerged(item), 0) : count(found)
+  }
+  const resolve = (alias: Alias): unknown => alias.resolve(document)
+  const count = (node: unknown): number => {
+    const before = known.get(node)
+    if (before !== undefined) return before
+    known.set(node, Infinity)
+    const counted = countNew(node)
+    known.set(node, counted)
+    return counted
+  }
+  return count
+}
+
+function isMerge(key: unknown): boolean {
+  return isScalar(key) && typeof key.value === 'symbol'
+}
