@@ -46,6 +46,8 @@ export function createReconcile(
     return { batch: createReconcileBatch(services), take: createArrivals(services) }
   })
   return async ({ Records }, timeMs) => {
+    const { clock } = options.boundary
+    const untilMs = clock.nowMs() + timeMs
     const { batch, take } = open()
     const all = await Promise.all(
       Records.map(async (record) => ({ record, taken: await takeRecord(record, take, options) })),
@@ -53,7 +55,7 @@ export function createReconcile(
     const kept = new Set(
       await batch(
         all.flatMap(({ taken }) => (typeof taken === 'object' ? taken : [])),
-        timeMs,
+        untilMs - clock.nowMs(),
       ),
     )
     const left = all.filter(({ taken }) => taken === 'keep' || (taken !== 'drop' && kept.has(taken.delivery)))
