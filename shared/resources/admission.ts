@@ -1,6 +1,6 @@
 import { validateRules } from '../model/cel/validate-rules.ts'
 import { OperatingError } from '../model/errors.ts'
-import { equal, isObject, type JsonObject } from '../model/json.ts'
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
@@ -19,6 +19,12 @@ export interface Admitted {
   readonly warnings: readonly string[]
 }
 
+/** A body of the right kind, and what it has that the schema does not know. */
+export interface Sifted extends Admitted {
+  readonly given: JsonObject
+  readonly unknown: readonly string[]
+}
+
 /**
  * Throws BAD_REQUEST for another kind's body, and as `warnOfFaults` for unknown fields. `live` is what a patch is to
  * replace.
@@ -29,14 +35,45 @@ export function admitBody(
   options: Pick<WriteOptions, 'fieldValidation'>,
   live?: ApiObject,
 ): Admitted {
-  checkType(kind, given)
-  const { body, unknown: strange, warnings } = admitMetadata(normalizeBody(kind, given), live)
-  const isKnown = live !== undefined && isSettled(kind.schema, body, live)
-  const { value, unknown } = isKnown ? { value: body, unknown: [] } : prune(kind.schema, body)
-  const all = strange.length === 0 ? unknown : [...unknown, ...strange]
-  if (all.length === 0) return { body: value, warnings }
-  const faults = all.map((field) => `unknown field "${field}"`)
-  return { body: value, warnings: [...warnOfFaults(kind, faults, options, live !== undefined), ...warnings] }
+  const sifted = siftBody(kind, given, live)
+  const faults = faultsBeside(kind, sifted, live)
+  const { body, warnings } = sifted
+  if (faults.length === 0) return { body, warnings }
+  return { body, warnings: [...warnOfFaults(kind, faults, options, live !== undefined), ...warnings] }
+}
+
+/** Throws BAD_REQUEST for another kind's body. */
+export function siftBody(kind: ServedKind, sent: JsonObject, live?: ApiObject): Sifted {
+  checkType(kind, sent)
+  const { body: given, unknown: strange, warnings } = admitMetadata(normalizeBody(kind, sent), live)
+  const isKnown = live !== undefined && isSettled(kind.schema, given, live)
+  const { value: body, unknown } = isKnown ? { value: given, unknown: [] } : prune(kind.schema, given)
+  return { given, body, unknown: strange.length === 0 ? unknown : [...unknown, ...strange], warnings }
+}
+
+/**
+ * What is wrong with a body. An object that was stored under another schema has fields that this one does not know: who
+ * leaves them as they are has not sent them.
+ */
+export function faultsBeside(kind: ServedKind, { given, unknown }: Sifted, live?: ApiObject): readonly string[] {
+  if (unknown.length === 0) return []
+  const left = live === undefined ? undefined : new Set(unknownLeft(kind, given, live))
+  return unknown.filter((field) => left?.has(field) !== true).map((field) => `unknown field "${field}"`)
+}
+
+/** The fields that the schema does not know, and that are what they are in the live object. */
+function unknownLeft({ schema }: ServedKind, given: JsonObject, live: ApiObject): readonly string[] {
+  const changed = new Set(prune(schema, changedIn(given, live) as JsonObject).unknown)
+  return prune(schema, given).unknown.filter((field) => !changed.has(field))
+}
+
+/** What of a value is another than in the live one, at its place. */
+function changedIn(value: Json, live: Json | undefined): Json {
+  if (Array.isArray(value) && Array.isArray(live))
+    return value.map((item, i) => (equal(item, live[i]) ? null : changedIn(item, live[i])))
+  if (!isObject(value) || !isObject(live)) return value
+  const names = Object.keys(value).filter((name) => !equal(value[name], live[name]))
+  return Object.fromEntries(names.map((name) => [name, changedIn(value[name] as Json, live[name])]))
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
-import { admitBody, checkType, refuse, type Admitted } from './admission.ts'
+import { admitBody, checkType, faultsBeside, refuse, siftBody, warnOfFaults, type Admitted } from './admission.ts'
 import { awaitConversions, convertIfPossible } from './await-conversion.ts'
 import { asServed, servedIfConvertible } from './as-served.ts'
 import {
@@ -267,11 +267,17 @@ async function update(
   given: JsonObject,
   how: Parameters<Resources['update']>[2],
 ): Promise<Written> {
-  const { body, warnings } = admitBody(kind, given, how)
+  const sent = siftBody(kind, given)
+  const { body } = sent
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const at = { namespace: namespaceOf(body), name: textOf(metadata['name']) }
-  const next = (before: StoredObject): Planned => {
-    return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
+  const warningsBeside = (live?: ApiObject): readonly string[] => [
+    ...warnOfFaults(kind, faultsBeside(kind, sent, live), how),
+    ...sent.warnings,
+  ]
+  const next = ({ object: live }: StoredObject): Planned => {
+    const warnings = warningsBeside(live)
+    return { object: rewritten(live, body, writer(verbs, kind, how)), warnings }
   }
   const change = (): Promise<Written> => verbs.writes.change(kind, at, plan(next, namesVersion(metadata), how))
   if (!createsOnUpdate(kind)) return change()
@@ -281,7 +287,7 @@ async function update(
     } catch (error) {
       if (!hasCode(error, 'NOT_FOUND')) throw error
       refuseUid(kind, at, body)
-      return createNamed(verbs, kind, { body: withoutVersion(body), warnings }, how)
+      return createNamed(verbs, kind, { body: withoutVersion(body), warnings: warningsBeside() }, how)
     }
   }
   return onNewest(put, { isConflict: (error) => hasCode(error, 'ALREADY_EXISTS') })

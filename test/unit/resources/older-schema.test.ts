@@ -6,7 +6,7 @@ import type { StructuralSchema } from '../../../shared/model/schema/structural-s
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
-import type { Resources } from '../../../shared/resources/resources.ts'
+import type { Resources, WriteOptions } from '../../../shared/resources/resources.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
 
@@ -128,6 +128,51 @@ describe('a write of the spec of what does not fit', () => {
     const move = [{ op: 'move', from: '/spec/title', path: '/spec/heading' }]
     const { stored: mended } = await resources.patch(headed, at, { type: 'json', body: move }, by)
     expect(mended.object['spec']).toEqual({ heading: 'Hello', size: 1 })
+  })
+})
+
+describe('a field that the schema does not know any more', () => {
+  const strict = { ...by, fieldValidation: 'Strict' } as const
+  const item: StructuralSchema = { type: 'object', properties: { name: text } }
+  const now = kindOf({
+    type: 'object',
+    properties: { size: { type: 'integer' }, list: { type: 'array', items: item } },
+  })
+  const list = [{ name: 'a', old: 1 }, { name: 'b' }]
+  const older: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+
+  async function storedBefore(): Promise<JsonObject> {
+    const body = { metadata: { ...at }, spec: { title: 'Hello', size: 1, list } }
+    return (await resources.create(kindOf(older), body, by)).stored.object
+  }
+
+  const merge = (spec: JsonObject) => resources.patch(now, at, { type: 'merge', body: { spec } }, strict)
+  const put = async (spec: JsonObject, how: WriteOptions = strict) =>
+    resources.update(now, { ...(await storedBefore()), spec }, how)
+
+  it('is no fault of who patches something else', async () => {
+    await storedBefore()
+    const { stored: patched, warnings } = await merge({ size: 2 })
+    expect([patched.object['spec'], warnings]).toEqual([{ size: 2, list: [{ name: 'a' }, { name: 'b' }] }, []])
+  })
+
+  it('is no fault of who sends it back as it was', async () => {
+    const { stored: written, warnings } = await put({ title: 'Hello', size: 2, list })
+    expect([written.object['spec'], warnings]).toEqual([{ size: 2, list: [{ name: 'a' }, { name: 'b' }] }, []])
+  })
+
+  it.each<[string, JsonObject, string]>([
+    ['another value', { title: 'Bye', list }, 'unknown field "spec.title"'],
+    ['another value in a list', { title: 'Hello', list: [{ name: 'a', old: 2 }] }, 'unknown field "spec.list[0].old"'],
+    ['it at another place', { list: [{ name: 'b' }, { name: 'a', old: 1 }] }, 'unknown field "spec.list[1].old"'],
+    ['another such field', { title: 'Hello', colour: 'red' }, 'unknown field "spec.colour"'],
+  ])('is one of who sends %s', async (_, spec, fault) => {
+    await storedBefore()
+    await expect(merge(spec)).rejects.toThrow(`strict decoding error: ${fault}`)
+    await resources.delete(now, at)
+    await expect(put(spec)).rejects.toThrow(`strict decoding error: ${fault}`)
+    await resources.delete(now, at)
+    expect((await put(spec, by)).warnings).toEqual([fault])
   })
 })
 
