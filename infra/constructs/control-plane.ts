@@ -30,6 +30,7 @@ import { Relay } from './relay.ts'
 import { RemovalGuard } from './removal-guard.ts'
 import type { SentTraces } from './sent-traces.ts'
 import { TokenKeys } from './token-keys.ts'
+import { measureVariables, variablesBytesMax } from './variables.ts'
 import { feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
@@ -238,7 +239,7 @@ export class ControlPlane extends Construct {
     this.node.addValidation({
       validate: () => {
         this.adviseOnQuotas()
-        return [...this.withoutController(), ...this.tooManyQueues()]
+        return [...this.withoutController(), ...this.tooManyVariables()]
       },
     })
   }
@@ -503,15 +504,19 @@ export class ControlPlane extends Construct {
       )
   }
 
-  private tooManyQueues(): readonly string[] {
-    const all = [...this.controllers.values()]
-    const isolated = all.filter((one) => one.isIsolated)
-    const urls = isolated.map(({ name, queues }) => [name, queues.map(() => 'x'.repeat(urlBytesMax))])
-    // Lambda measures the JSON of all variables, in which this JSON is a text (`String measured`, says its refusal).
-    const measured = JSON.stringify([JSON.stringify(Object.fromEntries(urls)), this.sharing()]).length
-    return measured <= queuesBytesMax
-      ? []
-      : [`the variables of a function have no room for ${all.length} Controllers: let more of them share a queue`]
+  /** Of the first function that has no room for them. */
+  private tooManyVariables(): readonly string[] {
+    const controllers = [...this.controllers.values()]
+    const { administrators, readers } = this.principals
+    const workers = new Set([...Object.values(this.functions), ...controllers.map((one) => one.function)])
+    for (const worker of workers) {
+      const bytes = measureVariables(worker)
+      if (bytes <= variablesBytesMax) continue
+      return [
+        `the variables of the function ${worker.node.id} would take ${bytes} bytes, and have room for ${variablesBytesMax}. They name ${controllers.length} Controllers: let more of them share a queue. They name ${administrators.length + readers.length} principals: let people in by bindings.`,
+      ]
+    }
+    return []
   }
 }
 
@@ -532,11 +537,6 @@ function urlsOf(queues: readonly WorkQueue[]): string | readonly string[] {
   const urls = queues.map(({ queue }) => queue.queueUrl)
   return urls.length === 1 ? (urls[0] ?? '') : urls
 }
-
-/** Of the 4 KB that the variables of a function hold, what the others leave. */
-const queuesBytesMax = 3_400
-/** With the name of the queue, which has 80 characters at most. */
-const urlBytesMax = 140
 
 /** Left out, the functions have their own default. */
 function retryBudgetVariable({ retryBudget: budget }: ControlPlaneProps): Readonly<Record<string, string>> {

@@ -288,9 +288,24 @@ describe('how many Controllers there may be', () => {
     expect(bytesOf(other)).toBeLessThan(4_096)
   })
 
+  it('is less where many people are named: a stack that Lambda would refuse is not synthesized', () => {
+    const adminPrincipals = Array.from(
+      { length: 70 },
+      (_, i) => `arn:aws:iam::123456789012:role/Team-${1_000 + i}-Admin`,
+    )
+    const { controlPlane: one } = deployed({ adminPrincipals })
+    expect(one.node.validate()).toEqual([expect.stringContaining('70 principals: let people in by bindings')])
+  })
+
+  it('is less where the shared function has many variables of its own', () => {
+    const { controlPlane: one } = deployed()
+    one.addSharedVariable('CERTIFICATES', 'x'.repeat(4_000))
+    expect(one.node.validate()).toEqual([expect.stringContaining('the variables of the function SystemFunction')])
+  })
+
   it.each([
     { count: 220, isolated: false },
-    { count: 25, isolated: true },
+    { count: 30, isolated: true },
   ])('$count, isolated: $isolated: are refused, with what to do', longOnly, ({ count, isolated }) => {
     expect(withMany(count, isolated).refused).toEqual([expect.stringContaining('let more of them share a queue')])
   })
