@@ -82,8 +82,9 @@ export function applyConfiguration(
   writer: Writer,
 ): JsonObject {
   const { kind } = writer
-  const given = { apiVersion: apiVersionOf(kind.group, kind.version), kind: kind.kind, ...config }
-  if (isObject(config['metadata']) && config['metadata']['managedFields'] !== undefined) {
+  const said = withoutNoOwners(config)
+  const given = { apiVersion: apiVersionOf(kind.group, kind.version), kind: kind.kind, ...said }
+  if (isObject(said['metadata']) && said['metadata']['managedFields'] !== undefined) {
     throw new OperatingError('BAD_REQUEST', 'metadata.managedFields must be nil: leave it out of what is applied')
   }
   const write = request(writer)
@@ -96,6 +97,14 @@ export function applyConfiguration(
     })
   }
   return result.object
+}
+
+/** Some clients write null for what they leave out. */
+function withoutNoOwners(config: JsonObject): JsonObject {
+  const { metadata } = config
+  if (!isObject(metadata) || metadata['managedFields'] !== null) return config
+  const { managedFields: _, ...rest } = metadata
+  return { ...config, metadata: rest }
 }
 
 function request({ kind, manager, subresource, nowMs }: Writer) {

@@ -58,8 +58,9 @@ function checkOwn(schema: StructuralSchema, { path, isResource, hasOld }: Place)
       return [invalid(at, rule.rule, detail)]
     }),
     ...sent.flatMap((rule, i) => {
-      if (rule.fieldPath === undefined || pointsBelow(schema, rule.fieldPath)) return []
-      return [invalid(child(entry(field, i), 'fieldPath'), rule.fieldPath, 'does not refer to a valid field')]
+      const { fieldPath = '' } = rule
+      if (fieldPath === '' || pointsBelow(schema, fieldPath)) return []
+      return [invalid(child(entry(field, i), 'fieldPath'), fieldPath, 'does not refer to a valid field')]
     }),
   ]
 }

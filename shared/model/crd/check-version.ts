@@ -128,8 +128,8 @@ function selectableFault(jsonPath: string, schema: StructuralSchema): string | u
   // Where the schema is none, that is told as well.
   let node: unknown = schema
   for (const name of names) {
-    const properties = isObject(node) ? node['properties'] : undefined
-    node = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+    const { properties, additionalProperties } = isObject(node) ? node : {}
+    node = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : additionalProperties
   }
   if (!isObject(node)) return 'is an invalid path: does not refer to a valid field'
   const isText = ['string', 'boolean', 'integer'].includes(String(node['type']))

@@ -274,6 +274,18 @@ const rows: readonly Row[] = [
     crd: withVersion({ selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }] }),
   },
   {
+    because: 'selectable are entries of maps',
+    crd: withVersion({
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: { spec: { type: 'object', additionalProperties: { type: 'string' } } },
+        },
+      },
+      selectableFields: [{ jsonPath: '.spec.anything' }],
+    }),
+  },
+  {
     because: 'selectable is nothing else',
     crd: withVersion({
       selectableFields: ['.spec.tags', '.spec.nope', '.metadata.name', '.spec.tags[0]', '.spec.constructor'].map(

@@ -220,6 +220,11 @@ describe('an applied configuration', () => {
     expect(apply).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', message: expect.stringContaining(why) }))
   })
 
+  it('may say null for its owners', () => {
+    const config = { metadata: { name: 'a', managedFields: null }, spec: { size: 1 } }
+    expect(ownersOf(applyConfiguration(undefined, config, false, by('m')))).toEqual(['m Apply: .spec.size'])
+  })
+
   it('says nothing of metadata if it has none', () => {
     expect(ownersOf(applyConfiguration(undefined, { spec: { size: 1 } }, false, by('m')))).toEqual([
       'm Apply: .spec.size',

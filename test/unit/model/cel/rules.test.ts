@@ -73,6 +73,10 @@ describe('the rules of a schema', () => {
     expect(error).toContain(says)
   })
 
+  it('may have an empty path', () => {
+    expect(errorsOf(ruled({ rule: 'true', fieldPath: '' }))).toEqual([])
+  })
+
   it('may speak of what was before only where it can be told', () => {
     const rule = { rule: 'self == oldSelf' }
     const items: StructuralSchema = { ...text, 'x-kubernetes-validations': [rule] }

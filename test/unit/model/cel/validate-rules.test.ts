@@ -335,11 +335,6 @@ describe('what is wrong with rules', () => {
       [`p.${own}.fieldPath`],
     ],
     [
-      'is a path that is empty',
-      ruled({ rule: 'true', fieldPath: '' }, { type: 'object', properties: { a: text } }),
-      [`p.${own}.fieldPath`],
-    ],
-    [
       'is a path into a text',
       ruled({ rule: 'true', fieldPath: '.a.b' }, { type: 'object', properties: { a: text } }),
       [`p.${own}.fieldPath`],
