@@ -7,10 +7,14 @@ import { join } from 'node:path'
 export type AnswerAws = (args: readonly string[]) => unknown
 
 export function askAws(args: readonly string[]): unknown {
-  const { status, stdout, stderr, error } = spawnSync('aws', [...args, '--output=json'], { encoding: 'utf8' })
+  const options = { encoding: 'utf8', maxBuffer: answerBytesMax } as const
+  const { status, stdout, stderr, error } = spawnSync('aws', [...args, '--output=json'], options)
   if (status !== 0) throw new Error(`aws ${args.slice(0, 2).join(' ')}: ${error?.message ?? stderr.trim()}`)
   return stdout.trim() === '' ? {} : JSON.parse(stdout)
 }
+
+/** A page of a stream is a megabyte, and several as the command line prints it. By itself Node takes one. */
+const answerBytesMax = 2 ** 28
 
 /** What a function answers to an event. Throws what it fails with. */
 export function invokeFunction(aws: AnswerAws, name: string, event: unknown): unknown {

@@ -32,7 +32,7 @@ export function fedAtOnce({ Resources = {} }: SynthesizedTemplate): number {
     ({ ScalingConfig, ParallelizationFactor = 1, StartingPosition }) =>
       StartingPosition === undefined ? (ScalingConfig?.MaximumConcurrency ?? pollers) : shards * ParallelizationFactor,
   )
-  const ticked = properties('AWS::Events::Rule').map(({ Targets }) => (Targets as readonly unknown[]).length)
+  const ticked = properties('AWS::Events::Rule').map(({ Targets = [] }) => (Targets as readonly unknown[]).length)
   return [...mapped, ...ticked].reduce((sum, count) => sum + count, 0)
 }
 

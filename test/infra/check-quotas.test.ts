@@ -31,6 +31,10 @@ describe('the functions that a template has fed at once', () => {
   })
 })
 
+it('a rule without targets, as other stacks of an app may have, feeds none', () => {
+  expect(fedAtOnce({ Resources: { Rule: { Type: 'AWS::Events::Rule', Properties: {} } } })).toBe(0)
+})
+
 describe('the check of an account', () => {
   it('is content with one that lets as many run', () => {
     expect(checkQuotas(9, account(10))).toEqual({

@@ -47,6 +47,45 @@ describe('setpoint-aws', () => {
     expect(code).toBe(1)
   })
 
+  it('passes on changes that take megabytes, as those of a busy stream do', async () => {
+    const resource = (part: string, of: string) => ({
+      LogicalResourceId: part,
+      PhysicalResourceId: part,
+      ResourceType: `AWS::${of}`,
+    })
+    const all = [
+      resource('RelayFailures', 'SQS::Queue'),
+      resource('RelayFunction', 'Lambda::Function'),
+      resource('SystemDeadLetters', 'SQS::Queue'),
+    ]
+    const place = { shardId: 's', startSequenceNumber: '1', endSequenceNumber: '1000', streamArn: 'arn' }
+    const message = { Body: JSON.stringify({ DDBStreamBatchInfo: place }), ReceiptHandle: 'h' }
+    const images = { NewImage: { doc: { S: 'x'.repeat(2_000) } }, OldImage: { doc: { S: 'x'.repeat(2_000) } } }
+    const Records = Array.from({ length: 1_000 }, (_, i) => ({
+      dynamodb: { SequenceNumber: String(i + 1), ...images },
+    }))
+    answer('list-stack-resources', JSON.stringify({ StackResourceSummaries: all }))
+    answer('get-shard-iterator', '{ "ShardIterator": "i" }')
+    answer('get-records', JSON.stringify({ Records }, undefined, 4))
+    answer('invoke', '{}')
+    answer('delete-message', '')
+    answer('get-queue-attributes', '{ "Attributes": { "ApproximateNumberOfMessages": "0" } }')
+    answer('receive-message', JSON.stringify({ Messages: [message] }))
+    // The relay answers into the file that is named last but one; the queue has the message once.
+    writeFileSync(
+      join(directory, 'aws'),
+      `#!/bin/sh
+      cat ${directory}/"$2"
+      [ "$2" = receive-message ] && echo '{}' > ${directory}/receive-message
+      [ "$2" = invoke ] && echo '{ "batchItemFailures": [] }' > "$5"
+      exit 0
+      `,
+    )
+    const { code, stdout, stderr } = await type('redrive', '--stack=Setpoint-dev')
+    expect([stderr, code]).toEqual(['', 0])
+    expect(stdout).toContain('1000 changes were passed on')
+  })
+
   it('says what is to be done first where nothing was synthesized', async () => {
     for (const where of [directory, join(directory, 'nowhere')]) {
       const { code, stderr } = await type('quotas', where)
