@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
-import { StopError, type Outcome } from './outcome.ts'
+import { reportOf, StopError, withReport, type Outcome } from './outcome.ts'
+import { thrownText } from './thrown-text.ts'
 import { verdictOf } from './verdict.ts'
 
 /** A run that failed. */
@@ -39,7 +40,9 @@ export function attempts<Read, Status>(
 ): (object: Read, ctx: Context) => Promise<Outcome<Status>> {
   if (!(max >= 1)) throw new TypeError(`attempts: max must be 1 or more, not ${max}`)
   return async (object, given) => {
-    const ctx = { ...given, isLastAttempt: given.attempt + 1 >= max }
+    // A spread alone would leave out what a context makes only when somebody asks for it.
+    const { signal, expectations } = given
+    const ctx = { ...given, signal, expectations, isLastAttempt: given.attempt + 1 >= max }
     try {
       return await run(object, ctx)
     } catch (error) {
@@ -58,6 +61,7 @@ function countsAsFailure(error: unknown): boolean {
 
 function exhaustionError(error: unknown): Error {
   if (error instanceof StopError) return error
-  const message = error instanceof Error ? error.message : String(error)
-  return new StopError('RetriesExhausted', message, { cause: error })
+  const exhausted = new StopError('RetriesExhausted', thrownText(error), { cause: error })
+  const report = reportOf(error)
+  return report === undefined ? exhausted : withReport(exhausted, report)
 }

@@ -5,13 +5,14 @@ import type { Conversion } from '../model/conversion.ts'
 import type { AdmissionHooks } from '../model/admission-hooks.ts'
 import { createConversion, type Convert } from '../model/create-conversion.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../model/custom-resource-definition.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { approvalAnnotation, isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
 import type { OlderVersion } from './older-version.ts'
+import { findUnsaid, keepFlags } from './zod-limits.ts'
 
 /**
  * In a bundle for Lambda this is true: synthesis has loaded the same module, which checked each schema. So a definition
@@ -162,16 +163,16 @@ function schemaOf(options: SchemaOptions): StructuralSchema {
 
 /** zod's JSON Schema for OpenAPI 3.0 is structural but for a few spellings. */
 function structural({ kind }: { readonly kind: string }, field: string, type: z.ZodType): StructuralSchema {
-  const unrepresentable = ({
-    path,
-    message,
-  }: {
-    readonly path: readonly (string | number)[]
-    readonly message: string
-  }) => {
+  const refuse = ({ path, message }: { readonly path: readonly (string | number)[]; readonly message: string }) => {
     throw new DefinitionError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
   }
-  return tidySchema(z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input', unrepresentable }) as JsonObject)
+  const override: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema, path }) => {
+    const message = findUnsaid(zodSchema)
+    if (message !== undefined) refuse({ path, message })
+    keepFlags(zodSchema, jsonSchema as JsonObject)
+  }
+  const options = { target: 'openapi-3.0', io: 'input', unrepresentable: refuse, override } as const
+  return tidySchema(z.toJSONSchema(type, options) as JsonObject)
 }
 
 /** `properties[spec].properties[when]`, as the checks of a structural schema say it. */
@@ -187,6 +188,7 @@ function tidySchema(schema: JsonObject): StructuralSchema {
   const { additionalProperties, ...rest } = schema
   const tidy: JsonObject = {}
   for (const keyword in rest) if (!isSafeIntegerBound(keyword, rest[keyword])) tidy[keyword] = rest[keyword]
+  if (Array.isArray(tidy['allOf'])) tidy['allOf'] = tidy['allOf'].map((branch) => withoutType(branch, tidy['type']))
   for (const keyword of ['items', 'not'])
     if (isObject(tidy[keyword])) tidy[keyword] = tidySchema(tidy[keyword]) as JsonObject
   if (isObject(tidy['properties']))
@@ -195,6 +197,13 @@ function tidySchema(schema: JsonObject): StructuralSchema {
     )
   if (isObject(additionalProperties)) tidy['additionalProperties'] = tidySchema(additionalProperties) as JsonObject
   return isIntOrString(tidy) ? intOrString(tidy) : tidy
+}
+
+/** zod says again in each of several patterns that they are of a text, which a structural schema says once. */
+function withoutType(branch: Json, type: Json | undefined): Json {
+  if (!isObject(branch) || type === undefined || branch['type'] !== type) return branch
+  const { type: _, ...rest } = branch
+  return rest
 }
 
 /** zod bounds every integer by what a double holds exactly; a schema need not say so. */

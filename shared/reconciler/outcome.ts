@@ -1,6 +1,7 @@
 import type { ConditionPatch } from '../model/conditions.ts'
 import { durationMs, type Duration } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
+import { thrownText } from './thrown-text.ts'
 
 /** What a run says when it ends. One of two, or an error: "done, and also failed" cannot be said. */
 export type Outcome<Status = JsonObject> = Done<Status> | Again<Status>
@@ -95,8 +96,7 @@ export class RetryAfterError extends Error {
 
 /** `throw retryAfter('15s', error)`: the far side said when to come back (HTTP Retry-After). */
 export function retryAfter(after: Duration, cause: unknown): RetryAfterError {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return new RetryAfterError(durationMs(after), message, { cause })
+  return new RetryAfterError(durationMs(after), thrownText(cause), { cause })
 }
 
 /** What a failure says of the object beyond its message. */

@@ -1,5 +1,6 @@
 import { hasCode, InvariantError } from '../model/errors.ts'
 import { reportOf, RetryAfterError, StopError, type FailureReport, type Outcome } from './outcome.ts'
+import { thrownText } from './thrown-text.ts'
 
 /** How a run ended, whatever way it ended: what the engine decides by. */
 export type Verdict =
@@ -31,7 +32,7 @@ export function verdictOf(error: unknown, conceal: (text: string) => string = (t
 
 function sortError(error: unknown, conceal: (text: string) => string): Exclude<Verdict, Outcome> {
   if (error instanceof InvariantError) throw error
-  const message = cut(conceal(textOf(error)))
+  const message = cut(conceal(thrownText(error)))
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message }
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message }
   if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'UNDECODABLE', 'TOO_LARGE'))
@@ -45,23 +46,6 @@ const messageLengthMax = 4_096
 
 function cut(text: string): string {
   return text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text
-}
-
-/** Whatever was thrown: most often an Error, and with a message. */
-function textOf(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name
-  if (error === undefined || error === null) return `${error} was thrown`
-  if (typeof error !== 'object') return String(error)
-  const { message } = error as { readonly message?: unknown }
-  return typeof message === 'string' ? message : asText(error)
-}
-
-function asText(thrown: object): string {
-  try {
-    return JSON.stringify(thrown)
-  } catch {
-    return String(thrown)
-  }
 }
 
 /** Where a slip of the program was made. What is thrown on purpose says enough by its message. */

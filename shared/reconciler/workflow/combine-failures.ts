@@ -1,5 +1,6 @@
 import { hasCode } from '../../model/errors.ts'
 import { RetryAfterError, StopError } from '../outcome.ts'
+import { thrownText } from '../thrown-text.ts'
 import { verdictOf, type Verdict } from '../verdict.ts'
 
 /** Waits for all, whether they succeed or not; then throws what failed, combined. */
@@ -41,6 +42,6 @@ function commonReason(verdicts: readonly Verdict[]): string | undefined {
 }
 
 function messageOf({ error, name }: NodeFailure): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = thrownText(error)
   return name === undefined ? message : `${name}: ${message}`
 }

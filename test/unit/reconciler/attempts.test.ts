@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { again, attempts, done, retryAfter, stop, type Context } from '../../../shared/index.ts'
+import { again, attempts, done, retryAfter, stop, withReport, type Context } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { AttemptsOptions } from '../../../shared/reconciler/attempts.ts'
+import { verdictOf } from '../../../shared/reconciler/verdict.ts'
 
 interface Tried {
   /** What the run threw, if it threw. */
@@ -49,6 +50,7 @@ describe('attempts', () => {
     ['the last failure', 1, away, { reason: 'RetriesExhausted', message: 'away', cause: away }],
     ['a failure behind the last', 2, away, { reason: 'RetriesExhausted' }],
     ['what is no Error', 1, 'text', { reason: 'RetriesExhausted', message: 'text' }],
+    ['what is an object', 1, { status: 503 }, { reason: 'RetriesExhausted', message: '{"status":503}' }],
     ['what stops by itself, the last time too', 1, stop('Broken', 'for good'), { reason: 'Broken' }],
     ['a conflict, the last time too', 1, conflict, { code: 'VERSION_CONFLICT' }],
     ['a wait that was asked for, the last time too', 1, later, { afterMs: 5_000 }],
@@ -75,6 +77,12 @@ describe('attempts', () => {
   ])('after %d failures, with %s at most: the last one is %s', async (attempt, max, isLast) => {
     const { told, isLastAttempt } = await tryOnce(attempt, away, max === undefined ? {} : { max })
     expect([told, isLastAttempt]).toEqual([[{ error: away, isLast }], isLast])
+  })
+
+  it('leave what the last failure says of the object', async () => {
+    const report = { conditions: { Synced: { status: 'False', reason: 'Away' } }, retryWithin: '1h' } as const
+    const { end } = await tryOnce(1, withReport(new Error('away'), report))
+    expect(verdictOf(end)).toMatchObject({ kind: 'stopped', reason: 'RetriesExhausted', report })
   })
 
   it('are replaced by the outcome or the error that comes of telling', async () => {

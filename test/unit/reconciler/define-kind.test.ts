@@ -41,6 +41,16 @@ it.each([
   )
 })
 
+it('several patterns hold, and their flags', async () => {
+  const both = z.string().regex(/^a.c$/is).regex(/^.b.$/i)
+  const Both = defineKind({ group: 'unit.test', version: 'v1', kind: 'Both', spec: z.object({ text: both }) })
+  await using env = await createTestEnv({ kinds: [Both] })
+  const apply = (text: string) =>
+    env.applyManifest({ apiVersion: 'unit.test/v1', kind: 'Both', metadata: { name: 'b' }, spec: { text } })
+  await apply('aBC')
+  for (const text of ['bbc', 'axc', 'a\nc']) await expect(apply(text)).rejects.toMatchObject({ code: 'INVALID' })
+})
+
 it('rules in CEL hold for the whole object and for fields, on creation and on change', async () => {
   const Grown = defineKind({
     group: 'unit.test',

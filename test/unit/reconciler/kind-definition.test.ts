@@ -140,6 +140,14 @@ describe('the schema of a kind', () => {
       z.object({ of: z.int().optional() }),
       { type: 'object', properties: { of: { type: 'integer' } } },
     ],
+    ['a pattern', z.string().regex(/^a/), { type: 'string', pattern: '^a' }],
+    ['a pattern with flags', z.string().regex(/^a.b/is), { type: 'string', pattern: '(?is)^a.b' }],
+    ['a pattern with flags of no weight', z.string().regex(/^a/gu), { type: 'string', pattern: '^a' }],
+    [
+      'several patterns, and flags that are kept when there is more to say',
+      z.string().regex(/^a/).regex(/b$/i).optional().describe('Both.'),
+      { type: 'string', description: 'Both.', allOf: [{ pattern: '^a' }, { pattern: '(?i)b$' }] },
+    ],
   ])('says %s in as few words', (_what, type, schema) => {
     expect(fieldOf(type)).toEqual(schema)
   })
@@ -239,6 +247,28 @@ describe('an older version', () => {
       }),
     ).toThrow('Page: olderVersions: v2 is the version of the kind itself')
   })
+})
+
+/** What nobody would tell its author: objects are checked by the schema alone. */
+it.each<[string, z.ZodType, string]>([
+  ['a transformation', z.string().transform(Number), 'nothing is transformed'],
+  ['a pipe', z.string().pipe(z.enum(['a'])), 'nothing is transformed'],
+  ['a codec', z.codec(z.iso.datetime(), z.date(), { decode: (at) => new Date(at), encode: String }), 'nothing is'],
+  ['a text that is a flag', z.stringbool(), 'nothing is transformed'],
+  ['a function before', z.preprocess(String, z.string()), 'nothing is transformed'],
+  ['a trimmed text', z.string().trim(), 'no text is changed'],
+  ['a function', z.string().refine(Boolean), 'no function is called: say it by validate or rules of the kind'],
+  ['a function of an object', z.object({}).check(() => {}), 'no function is called'],
+  ['a function behind other words', z.array(z.string()).refine(Boolean).min(1).optional(), 'no function is called'],
+  ['a tuple', z.tuple([z.string(), z.int()]), 'the items of a list are of one type'],
+  ['a record of some keys', z.partialRecord(z.enum(['a', 'b']), z.int()), 'the keys of a record are any texts'],
+  ['a record of keys of a form', z.record(z.string().min(2), z.int()), 'the keys of a record are any texts'],
+  ['a record of keys of a format', z.record(z.uuid(), z.int()), 'the keys of a record are any texts'],
+  ['a URL of some protocols', z.url({ protocol: /^https$/ }), 'a URL may be of any host and protocol'],
+  ['a format without a pattern', z.jwt(), 'the format jwt is not checked'],
+])('%s is refused with its path', (_what, type, message) => {
+  const path = 'Page: properties[spec].properties[field].items.properties[in]: '
+  expect(() => fieldOf(z.array(z.object({ in: type })))).toThrow(`${path}${message}`)
 })
 
 it.each([

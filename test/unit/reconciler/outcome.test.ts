@@ -21,6 +21,7 @@ it.each([
 it.each([
   [new Error('slow down'), 'slow down'],
   ['busy', 'busy'],
+  [{ status: 429 }, '{"status":429}'],
 ])('a wait that the far side asked for says why: %s', (cause, message) => {
   expect(retryAfter('15s', cause)).toMatchObject({ name: 'RetryAfterError', afterMs: 15_000, message, cause })
 })

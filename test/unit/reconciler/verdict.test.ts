@@ -7,6 +7,9 @@ const failed = { kind: 'failed', reason: 'ReconcileFailed', quiet: false }
 const coded = (code: ErrorCode): OperatingError => new OperatingError(code, 'why')
 const round: Record<string, unknown> = {}
 round['round'] = round
+const bare = Object.assign(Object.create(null) as object, { round })
+
+const withMessage = (message: unknown): Error => Object.assign(new Error('away'), { message })
 
 describe('what a run threw', () => {
   it.each<[string, unknown, object]>([
@@ -20,6 +23,10 @@ describe('what a run threw', () => {
     ['an object with a message that is none', { message: 5 }, { ...failed, message: '{"message":5}' }],
     ['an object', { a: 1 }, { ...failed, message: '{"a":1}' }],
     ['an object that is no JSON', round, { ...failed, message: '[object Object]' }],
+    ['an object that has no text either', bare, { ...failed, message: '[object Object]' }],
+    ['an object with no JSON of its own', { toJSON: () => {} }, { ...failed, message: '[object Object]' }],
+    ['an Error with another message than a text', withMessage({ a: 1 }), { ...failed, message: '{"a":1}' }],
+    ['an Error whose message is null', withMessage(null), { ...failed, message: 'null' }],
     ['what says its reason', Object.assign(new Error('x'), { reason: 'Broken1' }), { ...failed, reason: 'Broken1' }],
     ['what says a reason that is none', Object.assign(new Error('x'), { reason: 'not so' }), failed],
     ['what says no text for a reason', Object.assign(new Error('x'), { reason: 5 }), failed],

@@ -6,7 +6,16 @@ import { createRunMemory } from '../../../../shared/engine/turn/run-memory.ts'
 import { RunTime, RunTimes } from '../../../../shared/engine/turn/run-times.ts'
 import { runInTime, type RunResult } from '../../../../shared/engine/turn/run.ts'
 import type { EngineOptions } from '../../../../shared/engine/turn/engine-options.ts'
-import { again, ConfigMap, done, retryAfter, waiting, type Context, type Outcome } from '../../../../shared/index.ts'
+import {
+  again,
+  attempts,
+  ConfigMap,
+  done,
+  retryAfter,
+  waiting,
+  type Context,
+  type Outcome,
+} from '../../../../shared/index.ts'
 import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
@@ -370,6 +379,18 @@ describe('the context of a run', () => {
     const replaced = replaceInContext(context, { removed: true })
     expect([replaced.removed, replaced.expectations.get('e'), replaced.signal.aborted]).toEqual([true, 5, false])
     expect(replaced.expectations).toBe(context.expectations)
+  })
+
+  it('keeps it in a run with attempts, too', async () => {
+    const context = worldOf({ engine: { memory: { expectations: { e: 5 } } } }).contextOf()
+    const seen: unknown[] = []
+    const run = attempts<object, object>({ max: 2 }, async (_, ctx) => {
+      seen.push(ctx.signal, ctx.expectations, ctx.isLastAttempt)
+      return done()
+    })
+    await run({}, context)
+    expect(seen).toEqual([context.signal, context.expectations, false])
+    expect(seen[1]).toBe(context.expectations)
   })
 })
 

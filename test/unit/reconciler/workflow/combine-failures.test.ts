@@ -39,6 +39,7 @@ describe('many failures as one', () => {
     ]
     expect(combineFailures(failures).message).toBe('server: connection refused; page: the name is taken')
     expect(combineFailures([{ error: away }, { error: 'text' }]).message).toBe('connection refused; text')
+    expect(combineFailures([{ name: 'page', error: { status: 503 } }]).message).toBe('page: {"status":503}')
   })
 
   it('lets a broken invariant through', () => {

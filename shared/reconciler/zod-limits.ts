@@ -1,0 +1,59 @@
+import type * as z from 'zod'
+import type { JsonObject } from '../model/json.ts'
+
+/**
+ * What a zod schema says and its JSON Schema leaves out without a word: why, and what to write instead. The server
+ * knows the JSON Schema only, and what it let pass is given to the reconciler as it is.
+ */
+export function findUnsaid(schema: z.core.$ZodTypes): string | undefined {
+  const def = defOf(schema)
+  if (def.type === 'pipe') return 'nothing is transformed: say what is written, and transform it in the reconciler'
+  if (def.type === 'tuple') return 'the items of a list are of one type: write an object with a field for each of them'
+  if (def.type === 'record' && !isAnyText(def.keyType))
+    return 'the keys of a record are any texts: write z.record(z.string(), …), or an object with these fields'
+  for (const check of checksOf(schema)) {
+    const unsaid = findUnsaidCheck(check)
+    if (unsaid !== undefined) return unsaid
+  }
+  return undefined
+}
+
+/** Puts the flags of regular expressions into their patterns, such as `(?i)^a`: JSON Schema has no other place. */
+export function keepFlags(schema: z.core.$ZodTypes, json: JsonObject): void {
+  for (const check of checksOf(schema)) {
+    const { pattern: { source, flags: all } = /./ } = check as Partial<z.core.$ZodCheckRegexDef>
+    const flags = all.replaceAll(/[^ims]/g, '')
+    if (flags === '') continue
+    const parts = [json, ...((json['allOf'] ?? []) as readonly JsonObject[])]
+    for (const part of parts) if (part['pattern'] === source) part['pattern'] = `(?${flags})${source}`
+  }
+}
+
+function isAnyText(schema: z.core.$ZodType): boolean {
+  return defOf(schema).type === 'string' && checksOf(schema).length === 0
+}
+
+/** A format, such as `z.email()`, is its own first check. */
+function checksOf(schema: z.core.$ZodType): readonly z.core.$ZodCheckDef[] {
+  const def: z.core.$ZodTypeDef & { readonly check?: string } = defOf(schema)
+  const checks = (def.checks ?? []).map((check) => defOf(check))
+  return def.check === undefined ? checks : [def as z.core.$ZodTypeDef & z.core.$ZodCheckDef, ...checks]
+}
+
+function defOf<Part extends { readonly _zod: { readonly def: unknown } }>(part: Part): Part['_zod']['def'] {
+  const { _zod: internals } = part
+  return internals.def
+}
+
+type FormatDef = z.core.$ZodCheckStringFormatDef & Pick<z.core.$ZodURLDef, 'hostname' | 'protocol'>
+
+function findUnsaidCheck(def: z.core.$ZodCheckDef): string | undefined {
+  if (def.check === 'custom' || def.check === 'property')
+    return 'no function is called: say it by validate or rules of the kind, or by x-kubernetes-validations'
+  if (def.check === 'overwrite') return 'no text is changed: refuse what is not to be by a pattern'
+  if (def.check !== 'string_format') return undefined
+  const { format, pattern, hostname, protocol } = def as FormatDef
+  if (hostname !== undefined || protocol !== undefined)
+    return 'a URL may be of any host and protocol: write z.url(), with a regex for how it begins'
+  return pattern === undefined && format !== 'url' ? `the format ${format} is not checked: write a regex` : undefined
+}
