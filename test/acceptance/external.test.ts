@@ -91,6 +91,42 @@ async function bucket(): Promise<Bucket> {
 
 const condition = async (type: string) => conditionOf(await bucket(), type)
 
+describe('an answer that is not as it should be', () => {
+  it('a refusal as long as a page stops the object all the same, and says how it begins', async () => {
+    const page = `<html>${'no '.repeat(5_000)}</html>`
+    const refused = () => called('create', () => Promise.reject(new HttpError(400, page)))
+    await start({ api: { ...api, create: refused } })
+    await apply()
+    await env.advance('50s')
+    expect(calls).toEqual(['create'])
+    const stalled = await condition('Stalled')
+    expect(stalled).toMatchObject({ status: 'True', reason: 'CreateRefused' })
+    expect(stalled?.message).toContain('<html>no no')
+  })
+
+  it('an update that tells nothing is not taken for an entity that is gone', async () => {
+    const silent = (_: null, id: string, declared: JsonObject) =>
+      called('update', () => void put(id, declared)) as unknown as Promise<JsonObject>
+    await start({ api: { ...api, update: silent } })
+    await apply()
+    await env.advance('5m')
+    await apply({ size: 2 })
+    expect([...entities.values()]).toMatchObject([{ size: 2 }])
+    expect(calls.filter((call) => call === 'create')).toHaveLength(1)
+    expect(await condition('Ready')).toMatchObject({ status: 'False', message: expect.stringContaining('returns') })
+  })
+
+  it.each([undefined, '', 5])('an entity whose id is %j is not made again and again', async (id) => {
+    await start({ api: { ...api, idOf: () => id as unknown as string } })
+    await apply()
+    await env.advance('30m')
+    expect(entities.size).toBe(1)
+    const message = `idOf of the API of Bucket gives ${JSON.stringify(id)}, and not the id of an entity`
+    expect(env.logs.map(({ fields }) => fields['error'])).toContain(message)
+    expect(await condition('Ready')).toMatchObject({ status: 'False' })
+  })
+})
+
 describe('a create whose answer was lost, on a far side that cannot be asked', () => {
   it('K9 is a visible state and no second create, until a person names what is there', async () => {
     await start()

@@ -151,7 +151,14 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
   const { differs } = compareEntity(run, entity)
-  return { is: 'present', id: api.idOf(entity), differs, ...(owner !== undefined && { owner }) }
+  return { is: 'present', id: idIn(run, entity), differs, ...(owner !== undefined && { owner }) }
+}
+
+/** Without its id an entity would be made again in each run. Throws a TypeError. */
+export function idIn<Client>({ spec: { kind, far } }: ExternalRun<Client>, entity: JsonObject): string {
+  const id: unknown = far.api.idOf(entity)
+  if (typeof id === 'string' && id !== '') return id
+  throw new TypeError(`idOf of the API of ${kind.kind} gives ${JSON.stringify(id)}, and not the id of an entity`)
 }
 
 /** What is otherwise outside: what can be put right, and what nobody can change there. */
@@ -159,9 +166,9 @@ export function compareEntity<Client>(
   run: ExternalRun<Client>,
   entity: JsonObject,
 ): { readonly differs: readonly string[]; readonly locked: readonly string[] } {
-  const { idOf, unordered, immutable = [], markedIn = [] } = run.spec.far.api
+  const { unordered, immutable = [], markedIn = [] } = run.spec.far.api
   // Nobody marks what is not ours, or not yet, or not ours to write.
-  const isMarked = run.memory.id === idOf(entity) && run.policy.updates
+  const isMarked = run.memory.id === idIn(run, entity) && run.policy.updates
   const all = findDifferences(declareFor(run), entity, unordered).filter(
     (path) => isMarked || !markedIn.includes(topOf(path)),
   )

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
 import { note, type EntityChange, type ExternalMemory } from './memory.ts'
-import { declareFor, ownerOf, type ExternalRun } from './run.ts'
+import { declareFor, idIn, ownerOf, type ExternalRun } from './run.ts'
 
 /**
  * What is done outside, one step at a time. Each leaves in the run what it has learnt; whether it was enough, the
@@ -111,9 +111,9 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
     const entity = await calls.make('create', () => api.create(client, declareFor(run), ownerOf(run)), {
       before: intend,
     })
-    if (entity === undefined) throw new TypeError('an API that creates returns what it has created')
+    if (!isObject(entity)) throw new TypeError('an API that creates returns what it has created')
     const { intent: _, ...memory } = run.memory
-    remember(run, { ...memory, id: api.idOf(entity), createdAtMs: ctx.now() })
+    remember(run, { ...memory, id: idIn(run, entity), createdAtMs: ctx.now() })
     await ctx.notes.keep()
     run.seen = { entity }
     run.has = 'asserted'
@@ -159,11 +159,17 @@ async function update<Client>(
   const { calls, client, spec, ctx } = run
   if (run.seen === undefined) await checkPlace(run)
   const wanted = withLocked(declareFor(run), run.seen?.entity ?? locked, spec.far.api.immutable)
-  const entity = await calls.make('update', () => spec.far.api.update(client, id, wanted))
+  const entity = await calls.make('update', async () => returned(await spec.far.api.update(client, id, wanted)))
   run.seen = { entity }
   if (entity === undefined) return
   run.has = 'asserted'
   if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
+}
+
+/** What tells nothing of an entity does not tell that it is gone. */
+function returned(entity: unknown): JsonObject {
+  if (isObject(entity)) return entity
+  throw new TypeError('an API that updates returns what is there then')
 }
 
 /** Whether it is gone, the next look says. */

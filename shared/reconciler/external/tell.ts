@@ -96,8 +96,9 @@ export function concludeFailure<Client>(run: ExternalRun<Client>, error: CallFai
 /** Stops until something changes or the period is over; triggers before that do not make it ask again. */
 export function concludeStop<Client>(
   run: ExternalRun<Client>,
-  { reason, message }: { readonly reason: string; readonly message: string },
+  { reason, message: given }: { readonly reason: string; readonly message: string },
 ): Error {
+  const message = beginningOf(given)
   const { memory, digest, ctx, periodMs } = run
   const { refusal } = memory
   const isSame = refusal?.digest === digest && (periodMs === 0 || ctx.now() < refusal.atMs + periodMs)
@@ -110,6 +111,15 @@ export function concludeStop<Client>(
   })
   const leftMs = atMs + periodMs - ctx.now()
   return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
+}
+
+/** What is noted with the object has little room, and a far side may answer with a page. Words are not cut in two. */
+const refusalLengthMax = 1_000
+
+function beginningOf(text: string): string {
+  if (text.length <= refusalLengthMax) return text
+  const start = text.slice(0, refusalLengthMax)
+  return `${start.replace(/\S+$/, '').trimEnd() || start}…`
 }
 
 function reportOf<Client>(run: ExternalRun<Client>, failure: { readonly reason: string; readonly message: string }) {
