@@ -141,6 +141,65 @@ describe('a dump', () => {
     expect(inner(await dump(to))).toEqual(inner(dumped))
   })
 
+  const indexes = `SELECT indexrelid::regclass::text, indisvalid, inhparent::regclass::text FROM pg_index LEFT JOIN pg_inherits ON inhrelid = indexrelid
+      WHERE indexrelid >= 16384 AND indrelid::regclass::text !~ '^pg_toast' ORDER BY 1`
+  const keys = `SELECT conname, conrelid::regclass::text, conparentid <> 0, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid >= 16384 ORDER BY 1, 2`
+  const triggers = `SELECT tgrelid::regclass::text, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`
+  const parts = `CREATE TABLE p (a int NOT NULL, r int4range) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF p FOR VALUES IN (1);
+      CREATE TABLE m PARTITION OF p FOR VALUES IN (2) PARTITION BY LIST (a); CREATE TABLE l PARTITION OF m FOR VALUES IN (2);
+      INSERT INTO p VALUES (1, '[1,2)'), (2, '[1,2)');`
+  const gist = 'CREATE EXTENSION btree_gist SCHEMA public;'
+
+  it.each([
+    [
+      'a constraint that excludes, of partitions',
+      `${gist} ${parts} ALTER TABLE p ADD EXCLUDE USING gist (a WITH =, r WITH &&)`,
+      [keys, indexes],
+    ],
+    [
+      'a key without overlaps, of partitions',
+      `${gist} ${parts} ALTER TABLE p ADD PRIMARY KEY (a, r WITHOUT OVERLAPS)`,
+      [keys, indexes],
+    ],
+    [
+      'triggers that are on in some partitions only',
+      `${parts} CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+       CREATE TRIGGER t BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION f(); ALTER TABLE p DISABLE TRIGGER t;
+       ALTER TABLE m ENABLE ALWAYS TRIGGER t; ALTER TABLE l ENABLE TRIGGER t`,
+      [triggers],
+    ],
+    [
+      'backslashes, where the database reads them as escapes by itself',
+      `ALTER DATABASE "DATABASE" SET standard_conforming_strings = off; SET standard_conforming_strings = on;
+       CREATE TABLE t (a text DEFAULT 'a\\b' CHECK (a ~ '^\\w')); CREATE VIEW v AS SELECT 'x\\y' AS x; INSERT INTO t DEFAULT VALUES`,
+      ['SELECT * FROM v, t', `SELECT a ~ 'b' FROM t`],
+    ],
+  ])('carries %s', async (_, setUp, queries) => {
+    const from = await freshDatabase()
+    await connected(from, (client) => client.query(setUp.replace('DATABASE"', `${from.database}"`)))
+    const to = await freshDatabase()
+    await restore(to, await dump(from))
+    for (const query of queries) expect(await rows(to, query)).toEqual(await rows(from, query))
+  })
+
+  it('leaves out an index that is not whole, also one whose parts are joined already', async () => {
+    const from =
+      await freshDatabase(`${parts} CREATE INDEX pi ON ONLY p (a); CREATE INDEX ci ON c (a); ALTER INDEX pi ATTACH PARTITION ci;
+      COMMENT ON INDEX pi IS 'soon'; INSERT INTO l VALUES (2, '[3,4)'); ALTER TABLE ONLY p ADD PRIMARY KEY (a)`)
+    const to = await freshDatabase()
+    await restore(to, await dump(from))
+    expect(await rows(to, indexes)).toEqual([['ci', true, null]])
+  })
+
+  it('takes its time, whatever the role gives a transaction', async () => {
+    const endpoint = await freshDatabase()
+    await rows(endpoint, `ALTER ROLE ${endpoint.user} SET transaction_timeout = '10min'`)
+    const limit = withSession({ endpoint, purpose: 'dump', signal: deadline() }, (session) =>
+      session.query('SHOW transaction_timeout'),
+    )
+    expect(await limit).toEqual([{ transaction_timeout: '0' }])
+  })
+
   it('shows one moment, whatever is written while it is read', async () => {
     const from = await freshDatabase('CREATE TABLE a (n int); CREATE TABLE b (n int)')
     const text = await withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async ({ content }) => {
@@ -211,6 +270,10 @@ describe('what a dump cannot hold', () => {
     ['CREATE AGGREGATE s (int) (SFUNC = int4pl, STYPE = int)', 'public.s(integer)'],
     ['CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)', 'operator'],
     ['CREATE TABLE t (a int); ALTER TABLE t ADD CONSTRAINT n NOT NULL a NOT VALID', 'constraint n'],
+    [
+      `CREATE TYPE e AS ENUM ('a'); CREATE TABLE t (a e) PARTITION BY HASH (a)`,
+      'table public.t, whose rows are parted by the hash of an enum',
+    ],
     ['SELECT lo_create(0)', 'large object'],
     ['SELECT lo_create(7)', 'large object 7'],
     ['SELECT lo_create(n) FROM generate_series(1, 3000) n', '3000 large objects'],

@@ -118,6 +118,7 @@ const comments = `
                 CASE WHEN i.type LIKE '% column' THEN 'COLUMN' WHEN i.type = 'table constraint' THEN 'CONSTRAINT' ELSE upper(i.type) END,
                 i.identity, d.description) AS statement
     FROM ${commentedObjects} AND i.type IN (${commentTypes})
+     AND NOT (d.classoid = 'pg_class'::regclass AND EXISTS (SELECT FROM pg_index x WHERE x.indexrelid = d.objoid AND NOT x.indisvalid))
    ORDER BY 1`
 
 async function* compress(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

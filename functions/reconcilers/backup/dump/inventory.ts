@@ -60,6 +60,9 @@ const unsupportedQuery = `
      WHERE relkind = 'f' OR reloftype <> 0 OR (relkind = 'r'
        AND ((NOT relispartition AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = relations.oid))
         OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = relations.oid)))
+    -- The hash of an enum's value is another in each database: the rows would be in the wrong partitions.
+    UNION ALL SELECT 'pg_partitioned_table'::regclass, p.partrelid FROM pg_partitioned_table p JOIN relations r ON r.oid = p.partrelid
+     WHERE p.partstrat = 'h' AND EXISTS (SELECT FROM unnest(p.partclass) k (oid) JOIN pg_opclass c ON c.oid = k.oid WHERE c.opcname = 'enum_ops')
     UNION ALL ${queryUserMade('pg_type', `typtype IN ('b', 'r', 'p') AND typelem = 0`)}
     UNION ALL ${queryUserMade('pg_proc', `prokind = 'a'`)}
     UNION ALL ${queryUserMade('pg_constraint', `contype IN ('c', 'n') AND NOT convalidated AND (contypid <> 0 OR contype = 'n')`)}
@@ -86,6 +89,7 @@ const unsupportedQuery = `
     UNION ALL SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extconfig IS NOT NULL
   )
   SELECT CASE f.catalog::text WHEN 'pg_extension' THEN pg_describe_object(f.catalog, f.oid, 0) || ' with tables of configuration'
+              WHEN 'pg_partitioned_table' THEN pg_describe_object('pg_class'::regclass, f.oid, 0) || ', whose rows are parted by the hash of an enum'
               WHEN 'pg_class' THEN 'inheriting, typed or foreign ' || pg_describe_object(f.catalog, f.oid, 0)
               ELSE pg_describe_object(f.catalog, f.oid, 0) END AS what
     FROM found f

@@ -67,6 +67,10 @@ const member = (catalog: string, oid: string): string =>
 
 const persistence = `CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END`
 
+// The server compares no indexes that exclude, so none can be joined: it makes those of a partition when that is
+// attached.
+const comesWithTable = 'k.conparentid <> 0 AND k.conexclop IS NOT NULL'
+
 const constraint = `format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s', c.qname, k.conname, pg_get_constraintdef(k.oid))`
 
 const objectQueries: readonly string[] = [
@@ -130,7 +134,8 @@ const objectQueries: readonly string[] = [
      FROM relations c WHERE c.relkind = 'S'`,
 
   `SELECT 'pg_constraint:' || k.oid, 30, 'statement', '', ${constraint}
-     FROM pg_constraint k JOIN relations c ON c.oid = k.conrelid WHERE k.contype IN ('p', 'u', 'x', 'c')`,
+     FROM pg_constraint k JOIN relations c ON c.oid = k.conrelid WHERE k.contype IN ('p', 'u', 'x', 'c') AND NOT (${comesWithTable})
+      AND NOT EXISTS (SELECT FROM pg_index x WHERE x.indexrelid = k.conindid AND NOT x.indisvalid)`,
   `SELECT 'pg_class:' || i.oid, 31, 'statement', '', pg_get_indexdef(i.oid)
      FROM relations i JOIN pg_index x ON x.indexrelid = i.oid
     WHERE x.indisvalid AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.oid AND k.contype IN ('p', 'u', 'x'))`,
@@ -141,15 +146,18 @@ const objectQueries: readonly string[] = [
     WHERE c.relispartition AND c.relkind IN ('r', 'p')`,
   `SELECT 'attach:' || c.oid, 33, 'statement', '', format('ALTER INDEX %s ATTACH PARTITION %s', o.qname, c.qname)
      FROM relations c JOIN pg_inherits h ON h.inhrelid = c.oid JOIN relations o ON o.oid = h.inhparent
-    WHERE c.relkind IN ('i', 'I')`,
+     JOIN pg_index x ON x.indexrelid = o.oid AND x.indisvalid
+    WHERE c.relkind IN ('i', 'I') AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = c.oid AND ${comesWithTable})`,
   // What a partition has from its table comes with it.
   `SELECT 'pg_constraint:' || k.oid, 34, 'statement', '', format('ALTER TABLE %s%s ADD CONSTRAINT %I %s',
           CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END, c.qname, k.conname, pg_get_constraintdef(k.oid))
      FROM pg_constraint k JOIN relations c ON c.oid = k.conrelid WHERE k.contype = 'f' AND k.conparentid = 0`,
   `SELECT 'pg_trigger:' || t.oid, 35, 'statement', '', pg_get_triggerdef(t.oid)
-          || CASE t.tgenabled WHEN 'O' THEN '' ELSE format('; ALTER TABLE %s %s TRIGGER %I', c.qname,
-               CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, t.tgname) END
      FROM pg_trigger t JOIN relations c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND t.tgparentid = 0`,
+  // A partition has the triggers of its table, and whether they are on is its own.
+  `SELECT 'trigger state:' || t.oid, 36, 'statement', '', format('ALTER TABLE ONLY %s %s TRIGGER %I', c.qname,
+          CASE t.tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, t.tgname)
+     FROM pg_trigger t JOIN relations c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND t.tgenabled <> 'O'`,
   `SELECT 'pg_rewrite:' || r.oid, 36, 'statement', '', rtrim(pg_get_ruledef(r.oid), ';')
           || CASE r.ev_enabled WHEN 'O' THEN '' ELSE format('; ALTER TABLE %s %s RULE %I', c.qname,
                CASE r.ev_enabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, r.rulename) END

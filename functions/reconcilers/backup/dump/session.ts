@@ -31,8 +31,13 @@ export async function withSession<T>(
   const throwFailure = (error: unknown): never => {
     throw driverFailure(error, `${purpose} "${endpoint.database}"`)
   }
-  return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected: throwFailure }, (client) =>
-    use(sessionOver(client, throwFailure)),
+  return withClient(
+    { config: { ...endpoint, ...clientOptions }, signal, notConnected: throwFailure },
+    async (client) => {
+      const session = sessionOver(client, throwFailure)
+      await session.query(unlimitTransactions)
+      return use(session)
+    },
   )
 }
 
@@ -47,9 +52,14 @@ const settings = {
   row_security: 'off',
   check_function_bodies: 'off',
   xmloption: 'content',
+  standard_conforming_strings: 'on',
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 }
+
+// A server before 17 has no such setting, and refuses a connection that names it.
+const unlimitTransactions = `
+  SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('transaction_timeout', true) IS NOT NULL`
 
 const clientOptions = {
   application_name: 'setpoint backup',
