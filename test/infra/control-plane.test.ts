@@ -363,12 +363,12 @@ describe('a reader', () => {
 })
 
 describe('the relay', () => {
-  it('reads the stream from its beginning, and no bad record stops it', () => {
+  it('reads the stream from its beginning, all that it keeps, and no bad record stops it', () => {
     expectProperties(synthesized, 'AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,
       MaximumRetryAttempts: 10,
-      MaximumRecordAgeInSeconds: 3_600,
+      MaximumRecordAgeInSeconds: 86_400,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
       FilterCriteria: {
