@@ -375,7 +375,7 @@ function plan(
 function mergeWrite(before: ApiObject, body: JsonObject, { kind, subresource }: Writer): ApiObject {
   const isVersioned = isObject(body['metadata']) && namesVersion(body['metadata'])
   if (!isVersioned && mustNameVersion(kind)) refuse(kind, before.metadata.name, [versionRequired])
-  return subresource === 'status' ? withStatus(kind, before, body) : replaceObject(kind, before, body)
+  return subresource === 'status' ? withStatus(kind, before, body) : replaceObject(kind, before, body, subresource)
 }
 
 const versionRequired = {

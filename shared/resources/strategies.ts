@@ -38,8 +38,8 @@ interface Strategy {
   readonly namesVersion?: true
   /** What a writer's body means, before anything else looks at it. */
   intake?(body: JsonObject): JsonObject
-  /** Takes back what a writer of the whole object may not change. */
-  keep?(next: ApiObject, live: ApiObject): ApiObject
+  /** Takes back what a writer of the whole object may not change, by the path of the object or a subresource. */
+  keep?(next: ApiObject, live: ApiObject, subresource?: string): ApiObject
   /** Completes the next state. */
   prepare?(next: ApiObject, around: Surroundings): ApiObject
   check?(next: ApiObject, live: ApiObject | undefined, kind: ServedKind): readonly FieldError[]
@@ -80,7 +80,11 @@ const strategies: Readonly<Record<string, Strategy>> = {
     check: ({ metadata: { name } }) => checkOneLabel('metadata.name', name),
     // Where objects go that name no namespace; the next start would make it again.
     refuseDeletion: ({ metadata: { name } }) => (name === 'default' ? 'this namespace may not be deleted' : undefined),
-    keep: (next, live) => ({ ...next, spec: isObject(live['spec']) ? live['spec'] : {} }),
+    // In Kubernetes it is no finalizer of the metadata: `/finalize` alone takes it away.
+    keep: (next, live, subresource) => ({
+      ...(subresource === 'finalize' ? next : holding(namespaceFinalizer, next, live)),
+      spec: isObject(live['spec']) ? live['spec'] : {},
+    }),
     prepare: (next) => ({
       ...next,
       spec: { finalizers: next.metadata.finalizers?.includes(namespaceFinalizer) === true ? [contentFinalizer] : [] },
@@ -134,10 +138,19 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': {
     namesVersion: true,
     finalizer: crdFinalizer,
+    // Kubernetes sets it with the deletion, whatever finalizers there are.
+    keep: (next, live) => (isDeleting(live) ? next : holding(crdFinalizer, next, live)),
     prepare: (next, { nowMs, definitions }) =>
       definitions === undefined ? next : acceptCrd(withServersStatus(next, definitions), nowMs, definitions),
     check: checkCrd,
   },
+}
+
+/** The next state with a finalizer that the live one has. */
+function holding(finalizer: string, next: ApiObject, live: ApiObject): ApiObject {
+  const { finalizers = [] } = next.metadata
+  if (finalizers.includes(finalizer) || live.metadata.finalizers?.includes(finalizer) !== true) return next
+  return { ...next, metadata: { ...next.metadata, finalizers: [...finalizers, finalizer] } }
 }
 
 /** Of which names it has, a definition's status is believed only as it is stored: its objects are found by them. */

@@ -67,12 +67,12 @@ function placeInNamespace(kind: ServedKind, given: Partial<ObjectMeta>, namespac
  * The next state after a write of the whole object: the body decides all but what is the server's and, if apart, the
  * status.
  */
-export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
+export function replaceObject(kind: ServedKind, live: ApiObject, body: JsonObject, subresource?: string): ApiObject {
   const given = writableMetadata(body)
   checkWriter(kind, live, given)
   const whole = kind.hasStatus ? { ...body, status: live.status } : body
   const written = unmoved(kind, live, withDefaults(kind, assemble(kind, whole, carryOver(live, given)), live))
-  const next = strategyOf(live).keep?.(written, live) ?? written
+  const next = strategyOf(live).keep?.(written, live, subresource) ?? written
   return withGeneration(kind, live, next)
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHarness, type Harness } from './harness.ts'
+import { createHarness, type Harness, type Reply } from './harness.ts'
 
 let harness: Harness
 beforeEach(async () => {
@@ -21,6 +21,31 @@ describe('a namespace', () => {
       body: { spec: { finalizers: [] } },
     })
     expect(patched.body).toMatchObject({ metadata: body.metadata, spec: { finalizers: ['kubernetes'] } })
+  })
+
+  const merge = 'application/merge-patch+json'
+  const json = 'application/json-patch+json'
+  const none = { metadata: { finalizers: null } }
+  const ours = 'setpoint.dev/namespace'
+  it.each<readonly [string, () => Promise<Reply>]>([
+    ['a PUT', () => put('', { metadata: { name: 'n' } })],
+    ['a merge patch', () => harness.send('PATCH /api/v1/namespaces/n', { type: merge, body: none })],
+    [
+      'a JSON patch',
+      () =>
+        harness.send('PATCH /api/v1/namespaces/n', {
+          type: json,
+          body: [{ op: 'remove', path: '/metadata/finalizers' }],
+        }),
+    ],
+  ])('keeps it in %s that leaves all finalizers out, while it is being deleted, too', async (_, write) => {
+    const metadata = { finalizers: [ours, 'x.dev/y'] }
+    await harness.send('PATCH /api/v1/namespaces/n', { type: merge, body: { metadata } })
+    const kept = { metadata: { finalizers: [ours] }, spec: { finalizers: ['kubernetes'] } }
+    expect((await write()).body).toMatchObject(kept)
+    await harness.send('DELETE /api/v1/namespaces/n')
+    expect((await write()).body).toMatchObject({ ...kept, status: { phase: 'Terminating' } })
+    expect(await harness.send('GET /api/v1/namespaces/n')).toMatchObject({ status: 200 })
   })
 
   it('takes nothing new while it is being deleted', async () => {

@@ -144,6 +144,17 @@ describe('a definition', () => {
     expect(await expectCode(patch, 'INVALID')).toMatchObject({ message: expect.stringContaining('immutable') })
   })
 
+  it('keeps the finalizer for its objects until it is deleted, though a writer leaves it out', async () => {
+    const at = { name: 'widgets.example.com' }
+    const without = { type: 'merge', body: { metadata: { finalizers: null } } } as const
+    await create('widgets')
+    const { stored: kept } = await resources.patch(definitionKind, at, without, manager)
+    expect(kept.object.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io'])
+    expect((await resources.delete(definitionKind, at)).gone).toBe(false)
+    await resources.patch(definitionKind, at, without, manager)
+    await expectCode(resources.get(definitionKind, at), 'NOT_FOUND')
+  })
+
   it('keeps the finalizers it was made with', async () => {
     const given = definition('widgets')
     const body = { ...given, metadata: { ...given.metadata, finalizers: ['example.com/mine'] } }
