@@ -1,4 +1,5 @@
 import { objectsOf, textsOf } from '../model/access/rules.ts'
+import { dnsLabelFault, dnsSubdomainFault } from '../model/dns-name.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
@@ -204,6 +205,7 @@ export function checkPolicy({ metadata, spec }: ApiObject): readonly FieldError[
   const length = checkLength(spec)
   return [
     ...checkBase(spec),
+    ...checkMessages(validations),
     ...checkAnnotationKeys(auditAnnotations, metadata.name),
     ...(length.length > 0 ? length : compilePolicy(spec).errors),
   ]
@@ -222,8 +224,12 @@ function checkAnnotationKeys(auditAnnotations: Json | undefined, policy: string)
 
 /** What policies of both kinds say of requests, and the names of what they work out. */
 function checkBase(spec: JsonObject): readonly FieldError[] {
-  const { matchConditions = [], matchConstraints, variables } = spec
+  const { matchConditions = [], matchConstraints, paramKind, variables } = spec
   return [
+    ...(isObject(paramKind) ? checkParamKind(paramKind, 'spec.paramKind') : []),
+    ...(isObject(matchConstraints) && objectsOf(matchConstraints['resourceRules']).length === 0
+      ? [fieldRequired('spec.matchConstraints.resourceRules')]
+      : []),
     ...checkMatching(matchConstraints, 'spec.matchConstraints'),
     ...checkMatching({ matchConditions }, 'spec'),
     ...objectsOf(variables).flatMap(({ name }, i) =>
@@ -232,6 +238,37 @@ function checkBase(spec: JsonObject): readonly FieldError[] {
         : [invalid(child(entry('spec.variables', i), 'name'), name, 'name is not a valid CEL identifier')],
     ),
   ]
+}
+
+/** Source: kubernetes, `validateParamKind`. */
+function checkParamKind({ apiVersion = '', kind = '' }: JsonObject, field: string): readonly FieldError[] {
+  const [at, parts] = [child(field, 'apiVersion'), String(apiVersion).split('/')]
+  const group = parts.length > 1 ? dnsSubdomainFault(String(parts[0])) : undefined
+  const version = parts.length > 2 ? 'must be a group and a version' : dnsLabelFault(String(parts.at(-1)))
+  const name = dnsLabelFault(String(kind).toLowerCase())
+  return [
+    ...(apiVersion === '' ? [fieldRequired(at)] : faultsOf(group ?? version, apiVersion, at)),
+    ...(kind === '' ? [fieldRequired(child(field, 'kind'))] : faultsOf(name, kind, child(field, 'kind'))),
+  ]
+}
+
+function faultsOf(fault: string | undefined, value: Json, field: string): readonly FieldError[] {
+  return fault === undefined ? [] : [invalid(field, value, fault)]
+}
+
+/** Those of an answer are one line. */
+function checkMessages(validations: Json | undefined): readonly FieldError[] {
+  return objectsOf(validations).flatMap(({ message = '' }, i) => {
+    const [sent, text] = [String(message), String(message).trim()]
+    const fault = /[\n\r]/.test(text) ? 'must not contain line breaks' : 'must be non-empty if specified'
+    return sent === '' || (text !== '' && !/[\n\r]/.test(text))
+      ? []
+      : [invalid(child(entry('spec.validations', i), 'message'), sent, fault)]
+  })
+}
+
+function checkPolicyName({ policyName = '' }: JsonObject): readonly FieldError[] {
+  return policyName === '' ? [] : faultsOf(dnsSubdomainFault(String(policyName)), policyName, 'spec.policyName')
 }
 
 export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] {
@@ -251,6 +288,7 @@ export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] 
 export function checkMutatingBinding({ spec }: ApiObject): readonly FieldError[] {
   if (!isObject(spec)) return []
   return [
+    ...checkPolicyName(spec),
     ...checkOperations(spec['matchResources'], 'spec.matchResources'),
     ...checkMatching(spec['matchResources'], 'spec.matchResources'),
     ...(isObject(spec['paramRef']) ? checkParamRef(spec['paramRef']) : []),
@@ -298,6 +336,7 @@ export function checkPolicyBinding({ spec }: ApiObject): readonly FieldError[] {
   const { validationActions, paramRef, matchResources: match } = spec
   const actions = Array.isArray(validationActions) ? validationActions : []
   return [
+    ...checkPolicyName(spec),
     ...(actions.length === 0 ? [fieldRequired('spec.validationActions')] : []),
     ...actions.flatMap((action, i) => checkAction(action, i)),
     ...(actions.includes('Deny') && actions.includes('Warn')

@@ -34,11 +34,13 @@ async function bind(spec: object, binding: object = {}, match: object = {}): Pro
   expect(bound.code).toBe(201)
 }
 
+const ofNobody = { apiGroups: ['nobody.dev'], apiVersions: ['v1'], operations: ['*'], resources: ['nothings'] }
+
 const create = (replicas: number, more: object = {}): Promise<Reply> =>
   send(`POST ${poolsAt}`, pool({ replicas }, more))
 
 beforeEach(async () => {
-  await bind({ validations: [{ expression: 'true' }] }, {}, { resourceRules: [] })
+  await bind({ validations: [{ expression: 'true' }] }, {}, { resourceRules: [ofNobody] })
   await send(`DELETE ${poolsAt}/x`)
 })
 

@@ -35,6 +35,7 @@ describe.each<[string, Check]>([
 
 describe('a policy', () => {
   const validations = [{ expression: 'true' }]
+  const [matched, param] = ['spec.matchConstraints.resourceRules', 'spec.paramKind']
   const auditAnnotations = [{ key: 'a', valueExpression: '"b"' }]
   const long = (length: number): object => {
     const spec = { validations, description: '' }
@@ -68,6 +69,44 @@ describe('a policy', () => {
         ],
       },
       ['spec.variables[1].name Invalid'],
+    ],
+    ['for no requests at all', { validations, matchConstraints: { resourceRules: [] } }, [`${matched} Required`]],
+    ['with parameters', { validations, paramKind: { apiVersion: 'a.dev/v1', kind: 'Limit' } }, []],
+    ['with parameters of the core group', { validations, paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }, []],
+    [
+      'with parameters of no kind',
+      { validations, paramKind: {} },
+      [`${param}.apiVersion Required`, `${param}.kind Required`],
+    ],
+    [
+      'with parameters of what is no kind',
+      { validations, paramKind: { apiVersion: 'a/b/c', kind: 'A B' } },
+      [`${param}.apiVersion Invalid`, `${param}.kind Invalid`],
+    ],
+    [
+      'with parameters of no group',
+      { validations, paramKind: { apiVersion: 'A_/v1', kind: 'X' } },
+      [`${param}.apiVersion Invalid`],
+    ],
+    [
+      'with messages',
+      {
+        validations: [
+          { ...validations[0], message: '' },
+          { ...validations[0], message: ' a\n' },
+        ],
+      },
+      [],
+    ],
+    [
+      'with messages that are none, or more than a line',
+      {
+        validations: [
+          { ...validations[0], message: ' ' },
+          { ...validations[0], message: 'a\nb' },
+        ],
+      },
+      ['spec.validations[0].message Invalid', 'spec.validations[1].message Invalid'],
     ],
     ['with a rule that is none', { validations: [{ expression: '(' }] }, ['spec.validations[0].expression Invalid']],
     ['as long as it may be', long(25_000), []],
@@ -140,6 +179,16 @@ describe('a policy that changes what is written', () => {
     expect(unsupported(ofPolicy)).toEqual(operations('spec.matchConstraints'))
     const ofBinding = errorsOf(checkMutatingBinding, { matchResources: match })
     expect(unsupported(ofBinding)).toEqual(operations('spec.matchResources'))
+  })
+})
+
+describe.each([
+  ['a binding', checkPolicyBinding],
+  ['a binding of one that changes', checkMutatingBinding],
+])('%s', (_name, check) => {
+  it('names a policy as policies may be called', () => {
+    const named = (policyName: string) => errorsOf(check, { policyName, validationActions: ['Deny'] })
+    expect([named('a.b'), named('A B')]).toEqual([[], ['spec.policyName Invalid']])
   })
 })
 
