@@ -91,6 +91,7 @@ class Ticker {
   }
 
   async run(): Promise<void> {
+    const untilMs = this.#options.clock.nowMs() + awakeMs
     const before = await this.#loadProgress()
     const isFirst = this.#share.index === 0
     const refused = isFirst ? await this.#install() : undefined
@@ -101,7 +102,7 @@ class Ticker {
       turnedMs: nowMs,
       ...(before === undefined ? completeIntroduction(controller) : notIntroduced),
     })
-    const time: TickTime = { nowMs, ways: new Map(), known: before?.queues ?? new Map() }
+    const time: TickTime = { nowMs, untilMs, ways: new Map(), known: before?.queues ?? new Map() }
     const after = await Promise.all(
       (await this.#listSwept(nowMs)).map(async (controller) => {
         const name = nameOf(controller)
@@ -164,12 +165,11 @@ class Ticker {
   }
 
   /** Loops may share a queue: then they share its pace and its line. */
-  #wayTo(controller: Swept, { nowMs, ways, known }: TickTime): Promise<Way> {
+  #wayTo(controller: Swept, { untilMs, ways, known }: TickTime): Promise<Way> {
     const { depthOf, capacityOf, clock, inHand, random, logger } = this.#options
     const { queue, concurrency, queues = 1 } = capacityOf(controller)
     const opened = ways.get(queue)
     if (opened !== undefined) return opened
-    const untilMs = nowMs + awakeMs
     const pace = createSendPace({ clock, perSecond: (runsPerSecond * concurrency) / this.#share.of, untilMs })
     const opening = openSendLine({
       clock,
@@ -290,6 +290,8 @@ async function install(options: TickOptions): Promise<void> {
 
 interface TickTime {
   readonly nowMs: number
+  /** Then the tick has to be over, however late it began to sweep: its function has ten seconds more. */
+  readonly untilMs: number
   /** By the queue. */
   readonly ways: Map<string, Promise<Way>>
   /** What earlier ticks saw of the queues. */
