@@ -94,7 +94,10 @@ const condition = async (type: string) => conditionOf(await bucket(), type)
 describe('an answer that is not as it should be', () => {
   it('a refusal as long as a page stops the object all the same, and says how it begins', async () => {
     const page = `<html>${'no '.repeat(5_000)}</html>`
-    const refused = () => called('create', () => Promise.reject(new HttpError(400, page)))
+    const refused = () =>
+      called('create', (): never => {
+        throw new HttpError(400, page)
+      })
     await start({ api: { ...api, create: refused } })
     await apply()
     await env.advance('50s')
