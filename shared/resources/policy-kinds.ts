@@ -224,9 +224,9 @@ function checkAnnotationKeys(auditAnnotations: Json | undefined, policy: string)
 
 /** What policies of both kinds say of requests, and the names of what they work out. */
 function checkBase(spec: JsonObject): readonly FieldError[] {
-  const { matchConditions = [], matchConstraints, paramKind, variables } = spec
+  const { matchConditions = [], matchConstraints, paramKind: params, variables } = spec
   return [
-    ...(isObject(paramKind) ? checkParamKind(paramKind, 'spec.paramKind') : []),
+    ...(isObject(params) ? checkParamKind(params, 'spec.paramKind') : []),
     ...(isObject(matchConstraints) && objectsOf(matchConstraints['resourceRules']).length === 0
       ? [fieldRequired('spec.matchConstraints.resourceRules')]
       : []),
@@ -258,13 +258,15 @@ function faultsOf(fault: string | undefined, value: Json, field: string): readon
 
 /** Those of an answer are one line. */
 function checkMessages(validations: Json | undefined): readonly FieldError[] {
-  return objectsOf(validations).flatMap(({ message = '' }, i) => {
-    const [sent, text] = [String(message), String(message).trim()]
-    const fault = /[\n\r]/.test(text) ? 'must not contain line breaks' : 'must be non-empty if specified'
-    return sent === '' || (text !== '' && !/[\n\r]/.test(text))
-      ? []
-      : [invalid(child(entry('spec.validations', i), 'message'), sent, fault)]
-  })
+  return objectsOf(validations).flatMap(({ message = '' }, i) =>
+    faultsOf(messageFault(String(message)), message, child(entry('spec.validations', i), 'message')),
+  )
+}
+
+function messageFault(message: string): string | undefined {
+  const words = message.trim()
+  if (message !== '' && words === '') return 'must be non-empty if specified'
+  return /[\n\r]/.test(words) ? 'must not contain line breaks' : undefined
 }
 
 function checkPolicyName({ policyName = '' }: JsonObject): readonly FieldError[] {
