@@ -6,6 +6,7 @@ import { eventKind } from '../../resources/built-in-kinds.ts'
 import { resourceQuotaKind } from '../../resources/quota-kind.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
+import { contentRoutes, createContentRunner } from './namespace-content.ts'
 import { createEventExpiry, definitionController, type LifecycleOptions } from './lifecycles.ts'
 import { accountRoute, namespaceController } from './namespaces.ts'
 import { createQuotaUsage, quotaRoutes, quotaUsageName } from './quota-usage.ts'
@@ -66,7 +67,7 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
       resyncMs: 0,
       concurrency: 10,
       timeoutMs: 60_000,
-      run: createGarbageCollector({ store, index, resources, catalog }),
+      run: createContentRunner(options, createGarbageCollector({ store, index, resources, catalog })),
     },
     {
       name: eventExpiryName,
@@ -110,6 +111,7 @@ export function createControlRelay(
     telemetry: options.telemetry,
     builtIn: [
       garbageRoute(options.index),
+      ...contentRoutes(garbageCollectorName, options),
       ...quotaRoutes(options.clock),
       accountRoute,
       ...options.controllers.filter(seesAll).map((controller) => createRemovedRoute(controller, options)),

@@ -1,0 +1,107 @@
+import type { ObjectKey } from '../../model/object-key.ts'
+import { parseTimestamp } from '../../model/time.ts'
+import type { Change } from '../../ports/change-feed.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import { isOf } from '../../reconciler/kind.ts'
+import { namespaceKind } from '../../resources/built-in-kinds.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import type { Resources } from '../../resources/resources.ts'
+import type { Turn, TurnRunner } from '../state/turn.ts'
+import type { Route } from '../wake/routes.ts'
+import type { Target } from '../wake/wake-up.ts'
+import { deleteAll } from './delete-all.ts'
+
+/**
+ * What is written into a namespace behind its end goes, too. A creation looks at its namespace right before it writes,
+ * and a process may stand still between the two.
+ *
+ * - Some time after a namespace is gone its content is looked at once more: whoever was let in has written by then.
+ * - A creation that took longer has its namespace looked at when it is told of.
+ * - Once a day each object has its namespace looked at, with the look for garbage.
+ *
+ * A namespace of the same name that is there by then keeps what is in it.
+ */
+export interface NamespaceContentOptions {
+  readonly store: Pick<ObjectStore, 'get'>
+  readonly resources: Resources
+  readonly catalog: Pick<KindCatalog, 'listStored'>
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+/** From when an object is made until a change tells of it, as a rule. */
+const promptMsMax = 5_000
+/** Longer than that, by clocks that differ by seconds. */
+const waitMs = 30_000
+
+/** `name`: whose queue the keys go to. */
+export function contentRoutes(
+  name: string,
+  { store, clock }: Pick<NamespaceContentOptions, 'store' | 'clock'>,
+): readonly Route[] {
+  const route = (debounceMs: number, targets: Route['targets']): Route => ({
+    name,
+    debounceMs,
+    isNeverHeld: true,
+    targets,
+  })
+  const isLate = ({ type, stored }: Change): boolean => {
+    const madeMs = parseTimestamp(stored.object.metadata.creationTimestamp) ?? 0
+    return type === 'added' && clock.nowMs() - madeMs > promptMsMax
+  }
+  return [
+    route(waitMs, ({ type, stored: { object } }) =>
+      type === 'removed' && isOf(object, namespaceKind)
+        ? [target(object.metadata.name, object.metadata.uid, 'their namespace is gone')]
+        : [],
+    ),
+    route(0, async (change) => {
+      const { namespace } = change.stored.object.metadata
+      if (namespace === undefined || !isLate(change) || (await isThere(store, namespace))) return []
+      return [target(namespace, '', 'their namespace was gone when one was made')]
+    }),
+  ]
+}
+
+/** No object is of this kind: all content of a namespace. */
+const contentKind = { group: 'garbage.setpoint.dev', kind: 'Content' }
+
+/** `uid`: of the namespace that is gone. Keys of two sorts do not share their times. */
+function target(name: string, uid: string, reason: string): Target {
+  return { key: { ...contentKind, namespace: uid, name }, lane: 'background', reason }
+}
+
+/** Runs the keys of the content of namespaces, and hands all others on. */
+export function createContentRunner(options: NamespaceContentOptions, next: TurnRunner): TurnRunner {
+  return async (turn, signal) => {
+    const { key } = turn
+    if (key.group !== contentKind.group) {
+      if (isDaily(turn) && key.namespace !== '') await removeContent(options, key.namespace)
+      return next(turn, signal)
+    }
+    if (key.kind !== contentKind.kind) return next(turn, signal)
+    const leftMs = notBeforeMs(turn) - options.clock.nowMs()
+    if (leftMs > 0 && !turn.isNearReceiveLimit) return turn.hold(leftMs)
+    await removeContent(options, key.name)
+    return turn.settle()
+  }
+}
+
+function isDaily({ wakeUps }: Turn): boolean {
+  return wakeUps.some(({ origin }) => origin === 'resync')
+}
+
+function notBeforeMs({ wakeUps }: Turn): number {
+  return Math.min(...wakeUps.map((one) => one.notBeforeMs ?? 0))
+}
+
+async function removeContent({ store, resources, catalog }: NamespaceContentOptions, namespace: string): Promise<void> {
+  if (await isThere(store, namespace)) return
+  const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
+  for (const kind of kinds) await deleteAll(resources, kind, namespace)
+}
+
+async function isThere(store: Pick<ObjectStore, 'get'>, name: string): Promise<boolean> {
+  const key: ObjectKey = { group: namespaceKind.group, kind: namespaceKind.kind, namespace: '', name }
+  return (await store.get(key)) !== undefined
+}
