@@ -133,11 +133,11 @@ describe('the content of a namespace', () => {
     expect(await left()).toEqual(['s', 'w'])
   })
 
-  it.each<[string, number, boolean, readonly string[], number]>([
-    ['waits for its time', 1, false, ['held for 1'], 2],
-    ['goes when that has come', 0, false, ['settled'], 0],
-    ['goes ahead of it where its message was held too often', 1, true, ['settled'], 0],
-  ])('%s', async (_what, aheadMs, isNear, ends, count) => {
+  it.each([
+    { what: 'waits for its time', aheadMs: 1, isNear: false, ends: ['held for 1'], count: 2 },
+    { what: 'goes when that has come', aheadMs: 0, isNear: false, ends: ['settled'], count: 0 },
+    { what: 'goes ahead of it if held too often', aheadMs: 1, isNear: true, ends: ['settled'], count: 0 },
+  ])('$what', async ({ aheadMs, isNear, ends, count }) => {
     await fill()
     await removeNamespace()
     const times = [{ notBeforeMs: nowMs() + aheadMs + 5_000 }, { notBeforeMs: nowMs() + aheadMs }]
