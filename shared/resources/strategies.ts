@@ -194,7 +194,7 @@ export function mustNameVersion(kind: ServedKind): boolean {
 
 /** `stringData` is for writing only: it is merged into `data`, encoded. */
 function withStringData(body: JsonObject): JsonObject {
-  const given = withoutNulls(body)
+  const given = withoutEmptyType(withoutNulls(body))
   const { stringData, ...rest } = given
   if (!isObject(stringData)) return given
   const encoded: JsonObject = {}
@@ -205,6 +205,13 @@ function withStringData(body: JsonObject): JsonObject {
     encoded[name] = toBase64(text)
   }
   return { ...rest, data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
+}
+
+/** The empty type is the one that Secrets have which say none. */
+function withoutEmptyType(body: JsonObject): JsonObject {
+  if (body['type'] !== '') return body
+  const { type: _, ...rest } = body
+  return rest
 }
 
 /** Where Kubernetes has texts, a null is the empty one: `key:` in YAML. */

@@ -176,6 +176,14 @@ describe('POST', () => {
     expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('data.k: Invalid value')])
   })
 
+  it('takes the empty type of a Secret for none', async () => {
+    const at = '/api/v1/namespaces/default/secrets'
+    const made = await harness.send(`POST ${at}`, { body: { metadata: { name: 's' }, type: '' } })
+    const type = 'application/merge-patch+json'
+    const patched = await harness.send(`PATCH ${at}/s`, { type, body: { type: '', data: { a: 'eA==' } } })
+    expect([made.body.type, patched.status, patched.body.type]).toEqual(['Opaque', 200, 'Opaque'])
+  })
+
   it('takes stringData as long as an object may be', async () => {
     const { status, body } = await harness.send('POST /api/v1/namespaces/default/secrets', {
       body: { metadata: { name: 's' }, stringData: { long: 'ä'.repeat(100_000) } },
