@@ -17,13 +17,20 @@ export function createContainers({ world, scenario, table, report }: Scene): Che
   /** When a namespace or a definition was last told to go. */
   const goingMs = new Map<string, number>()
   const knownMs = promptMs(scenario) + apiKindsMaxAgeMs
+  /** Between the look at a namespace and the write there are two calls at most, each of which takes its time twice. */
+  const writtenMs = 2_000 + 4 * scenario.climate.latencyMsMax
 
   /** Nothing new is taken by what is going, once it is known to go. */
   const lookAtNew = (object: ApiObject): void => {
     const home = homeOf(object) ?? ''
     const isGoing = table.items.get(home)?.object.metadata.deletionTimestamp !== undefined
     const sinceMs = world.nowMs() - (goingMs.get(home) ?? Infinity)
-    if (isGoing && isClear(scenario) && object.kind !== 'Event' && sinceMs > (object.kind === 'Tool' ? knownMs : 2_000))
+    if (
+      isGoing &&
+      isClear(scenario) &&
+      object.kind !== 'Event' &&
+      sinceMs > (object.kind === 'Tool' ? knownMs : writtenMs)
+    )
       report(`promise 8, containers: ${object.kind} ${object.metadata.name} is made in what is going for ${sinceMs} ms`)
   }
 
