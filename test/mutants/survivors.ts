@@ -223,12 +223,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/api/duplicate-fields.ts',
-    line: "if (found.length > 0 && typeof body === 'object' && body !== null) faults.set(body, found)",
-    replacement: '>=',
-    why: 'an empty list is what is found where nothing is noted',
-  },
-  {
-    path: 'shared/api/duplicate-fields.ts',
     line: 'if (found.length > 0)',
     replacement: 'true',
     why: 'of an empty list nothing is noted',
@@ -240,22 +234,10 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'of an empty list nothing is noted',
   },
   {
-    path: 'shared/api/duplicate-fields.ts',
-    line: 'return countNames(text) === countFields(value) ? none : scan(text)',
-    replacement: 'false',
-    why: 'the scan finds nothing where there is nothing: only the count is cheaper',
-  },
-  {
     path: 'shared/api/delete-options.ts',
     line: '...(propagationPolicy === undefined ? {} : { propagationPolicy }),',
     replacement: 'false',
     why: 'what is undefined says the same as what is left out',
-  },
-  {
-    path: 'shared/api/access/audit-line.ts',
-    line: 'code = 0',
-    replacement: '1',
-    why: 'a note is written when its request is answered, and the answer sets the code',
   },
   {
     path: 'shared/model/selector.ts',
@@ -301,28 +283,10 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'a value that is not plain is judged by the closure, which comes to the same',
   },
   {
-    path: 'shared/adapters/node/account-tokens.ts',
-    line: 'known.delete(token)',
-    replacement: 'void 0',
-    why: 'the token is checked anew either way, and counted once',
-  },
-  {
-    path: 'shared/engine/limits/hot-loops.ts',
-    line: 'if (this.#younger.size >= generationMax || Math.abs(nowMs - this.#turnedAtMs) >= forgetMs) this.#turn(nowMs)',
-    replacement: '>',
-    why: 'one object or one millisecond more is no difference that is promised',
-  },
-  {
     path: 'shared/engine/limits/token-bucket.ts',
     line: 'if (this.#fill(nowMs) < 1 - epsilon) return false',
     replacement: '<=',
     why: 'a level of exactly so much is rounding, and may count or not',
-  },
-  {
-    path: 'shared/engine/limits/hot-loops.ts',
-    line: '#turnedAtMs = 0',
-    replacement: '1',
-    why: 'one millisecond more is no difference that is promised',
   },
   {
     path: 'shared/adapters/local/https/lean-connection.ts',
@@ -830,6 +794,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/reconciler/external/rate-budget.ts',
     line: 'if (nowMs < untilMs || missing > epsilon)',
     replacement: '>=',
+    nth: 2,
     why: 'a call that is missing by exactly so much is rounding, and may count or not',
   },
   {
@@ -921,12 +886,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: "if (!pointer.includes('~')) return ['root', ...steps]",
     replacement: 'false',
     why: 'where nothing is escaped nothing is replaced: only that is spared',
-  },
-  {
-    path: 'shared/resources/json-patch.ts',
-    line: 'if (value === undefined) return undefined',
-    replacement: 'false',
-    why: 'what does not fit leaves nothing of the document',
   },
   {
     path: 'shared/resources/keyed-merge.ts',
