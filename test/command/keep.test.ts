@@ -127,6 +127,7 @@ describe('a backup', () => {
     await plane.stop('SIGKILL')
     await expectRefusal(['health', '--data-dir', 'data'], 'nobody answers at https://127.0.0.1:')
     expect(await setpoint('backup', 'two.backup', '--data-dir', 'data')).toMatchObject({ code: 0, stderr: '' })
+    expect(statSync(at('two.backup')).mode & 0o777).toBe(0o600)
     await setpoint('restore', 'two.backup', '--data-dir', 'after', '--keys', 'data', '--as-copy')
     await using held = await start('after')
     expect(held.stdout).toContain('nothing is reconciled')

@@ -24,10 +24,7 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
   try {
     rmSync(unfinished, { force: true })
     closeSync(openSync(unfinished, 'wx', 0o600))
-    if (!(await download(directory, unfinished))) {
-      rmSync(unfinished)
-      copyDatabase(file, unfinished)
-    }
+    if (!(await download(directory, unfinished))) copyDatabase(file, unfinished)
     flush(unfinished)
     const checked = checkBackup(unfinished, keyFile)
     renameSync(unfinished, into)

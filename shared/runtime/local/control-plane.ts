@@ -26,7 +26,7 @@ import { filesIn } from './files.ts'
 import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
 import { createLocalAuthenticator, type SignIn } from './sign-in.ts'
-import { loadEndpoint, ownUrl, type ServedEndpoint } from './endpoint.ts'
+import { loadEndpoint, ownUrl, renewEndpoint, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
 import { withRequestSpans } from '../spans.ts'
 
@@ -118,8 +118,8 @@ export async function startLocalControlPlane({
   const ports = opened.adopt(openGuardedPorts(file, systemClock, { ...guard, witnesses, secrets }), (one) =>
     one.close(),
   )
-  const loadNow = (): ServedEndpoint => loadEndpoint({ directory, host, certificate, signIn }, systemClock.nowMs())
-  const endpoint = loadNow()
+  const place = { directory, host, certificate, signIn }
+  const endpoint = loadEndpoint(place, systemClock.nowMs())
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger, level } = records
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
@@ -145,7 +145,7 @@ export async function startLocalControlPlane({
   serve(core.api)
   opened.move()
   const stopping = new AbortController()
-  const renew = (): void => renewCredentials(loadNow(), kubeconfig, server)
+  const renew = (): void => renewCredentials(renewEndpoint(place, systemClock.nowMs()), kubeconfig, server)
   void hourly(renew, logger, stopping.signal)
   return {
     url: server.url,

@@ -33,8 +33,12 @@ export interface ServedEndpoint {
  * administrator's is for this machine. Throws BAD_REQUEST with what to do.
  */
 export function loadEndpoint(options: EndpointOptions, nowMs: number): ServedEndpoint {
-  const { directory, host, certificate, signIn } = options
-  if (!isLoopback(host)) requireReady(options)
+  if (!isLoopback(options.host)) requireReady(options)
+  return renewEndpoint(options, nowMs)
+}
+
+/** The same of a server that runs: who may sign in is none of the certificate's concern. */
+export function renewEndpoint({ directory, certificate, signIn }: EndpointOptions, nowMs: number): ServedEndpoint {
   const { clientAuthority: file } = signIn
   const clients = file === undefined ? {} : { clientAuthority: loadClientAuthority(file, nowMs) }
   const { tls, authority, token } = loadLocalCredentials(directory, nowMs)

@@ -251,6 +251,7 @@ describe('a database', () => {
       sql: 'ALTER DATABASE "NAME" ALLOW_CONNECTIONS false CONNECTION LIMIT 0',
       change: 'changed database "NAME": connection limit, connections allowed',
     },
+    { sql: 'ALTER DATABASE "NAME" IS_TEMPLATE true', change: 'changed database "NAME": no template' },
     {
       sql: `UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'NAME'`,
       change: 'created database "NAME"',
@@ -285,6 +286,7 @@ describe('a database', () => {
 
   it('goes with the sessions in it', async () => {
     await databaseNow()
+    await query(`ALTER DATABASE "${name}" IS_TEMPLATE true`)
     const sleeper = query('SELECT pg_sleep(60)', login())
     const ended = sleeper.catch((error: unknown) => error)
     expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
@@ -347,6 +349,35 @@ describe('in a database', () => {
     expect(await grants([{ to: name, privileges: ['CONNECT'] }])).toEqual([])
     const missing = grants([{ to: 'nobody-yet', privileges: ['CONNECT'] }])
     await expect(missing).rejects.toMatchObject({ kind: 'retryable', reason: 'ObjectNotFound' })
+  })
+
+  it('nobody grants on, and what was granted on goes with it', async () => {
+    const [one, two] = [`one of ${name}`, `two of ${name}`]
+    await query(`CREATE ROLE "${one}"; CREATE ROLE "${two}"`)
+    const grants = (...to: readonly string[]) =>
+      inside((sql) =>
+        ensureGrants(
+          sql,
+          to.map((grantee) => ({ to: grantee, privileges: ['CONNECT'] as const })),
+        ),
+      )
+    const place = `on database "${name}"`
+    await grants(one)
+    const handOn = `GRANT CONNECT ON DATABASE "${name}" TO "${one}" WITH GRANT OPTION; SET ROLE "${one}";
+      GRANT CONNECT ON DATABASE "${name}" TO "${two}"; RESET ROLE`
+    for (const wanted of [[one], [], [one, two], [two]]) {
+      await query(handOn)
+      await grants(...wanted)
+      expect(await grants(...wanted)).toEqual([])
+      const held = `SELECT r.rolname AS role, a.is_grantable FROM pg_database d, aclexplode(d.datacl) a JOIN pg_roles r ON r.oid = a.grantee
+        WHERE d.datname = '${name}' AND a.grantee <> d.datdba ORDER BY 1`
+      expect(await query(held)).toEqual(wanted.map((grantee) => ({ role: grantee, is_grantable: false })))
+    }
+    await query(handOn)
+    expect(await grants(one)).toEqual([
+      `revoked the right to grant CONNECT ${place} from "${one}"`,
+      `revoked CONNECT ${place} from "${two}"`,
+    ])
   })
 })
 

@@ -36,6 +36,7 @@ export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<
 export async function dropDatabase(sql: Sql, owned: MarkedItem): Promise<Changes> {
   const found = await findDatabase(sql, owned.name)
   const ours = found !== undefined && claimOf(found.comment, owned) === 'ours'
+  if (ours && found.template) await sql.query(`ALTER DATABASE ${identifier(owned.name)} IS_TEMPLATE false`)
   if (ours) await drop(sql, owned.name)
   await drop(sql, draftName(owned))
   return ours ? [`dropped database "${owned.name}"`] : []
@@ -82,6 +83,8 @@ interface FoundDatabase {
   readonly encoding: string
   readonly connectionLimit: number
   readonly closed: boolean
+  /** Nobody can drop it, and everybody who may make databases may copy it. */
+  readonly template: boolean
   /** A drop was interrupted: nobody can connect any more, and it can only be dropped. */
   readonly broken: boolean
 }
@@ -90,7 +93,7 @@ async function findDatabase(sql: Sql, name: string): Promise<FoundDatabase | und
   const [row] = await sql.query<FoundDatabase>(
     `SELECT shobj_description(oid, 'pg_database') AS comment, pg_get_userbyid(datdba) AS owner,
             pg_encoding_to_char(encoding) AS encoding,
-            datconnlimit AS "connectionLimit", NOT datallowconn AS closed, datconnlimit = -2 AS broken
+            datconnlimit AS "connectionLimit", NOT datallowconn AS closed, datistemplate AS template, datconnlimit = -2 AS broken
        FROM pg_database WHERE datname = $1`,
     [name],
   )
@@ -106,6 +109,7 @@ async function alterDatabase(sql: Sql, found: FoundDatabase, wanted: WantedDatab
       clause: `CONNECTION LIMIT ${Math.trunc(wanted.connectionLimit)}`,
     },
     { name: 'connections allowed', differs: found.closed, clause: 'ALLOW_CONNECTIONS true' },
+    { name: 'no template', differs: found.template, clause: 'IS_TEMPLATE false' },
   ].filter(({ differs }) => differs)
   for (const { clause } of differences) await sql.query(`ALTER DATABASE ${identifier(wanted.name)} ${clause}`)
   if (differences.length === 0) return []

@@ -13,18 +13,24 @@ export interface WantedGrant {
 
 /**
  * Makes the privileges on the connected database exactly what is wanted, for everybody but its owner, who has them all.
- * So nobody else may even connect unless named, though PostgreSQL by itself lets everybody. Retryable
- * (`ObjectNotFound`) while a role that is named does not exist; what goes away has gone by then.
+ * So nobody else may even connect unless named, though PostgreSQL by itself lets everybody, and nobody else may grant.
+ * Retryable (`ObjectNotFound`) while a role that is named does not exist; what goes away has gone by then.
  */
 export async function ensureGrants(sql: Sql, wanted: readonly WantedGrant[]): Promise<Changes> {
-  const held = await listPrivileges(sql)
+  const [place, database] = [`DATABASE ${identifier(sql.database)}`, `database "${sql.database}"`]
+  const found = await listPrivileges(sql)
+  const grantable = found.filter((one) => !one.owned && one.grantable)
+  // What was granted on is its grantor's, and goes with the right to do so: nobody else could revoke it.
+  for (const { role, privilege } of grantable)
+    await sql.query(`REVOKE GRANT OPTION FOR ${privilege} ON ${place} FROM ${grantee(role)} CASCADE`)
+  const held = grantable.length === 0 ? found : await listPrivileges(sql)
   const named = wanted.flatMap(({ to, privileges }) => privileges.map((privilege) => ({ role: to, privilege })))
   const surplus = held.filter((one) => !one.owned && !named.some((other) => same(one, other)))
   const missing = named.filter((one) => !held.some((other) => same(one, other)))
-  const [place, database] = [`DATABASE ${identifier(sql.database)}`, `database "${sql.database}"`]
   for (const { role, privilege } of surplus) await sql.query(`REVOKE ${privilege} ON ${place} FROM ${grantee(role)}`)
   for (const { role, privilege } of missing) await sql.query(`GRANT ${privilege} ON ${place} TO ${grantee(role)}`)
   return [
+    ...grantable.map(({ role, privilege }) => `revoked the right to grant ${privilege} on ${database} from "${role}"`),
     ...surplus.map(({ role, privilege }) => `revoked ${privilege} on ${database} from "${role}"`),
     ...missing.map(({ role, privilege }) => `granted ${privilege} on ${database} to "${role}"`),
   ]
@@ -38,14 +44,16 @@ interface Privilege {
 interface HeldPrivilege extends Privilege {
   /** Whether it is the owner's, which comes with the database. */
   readonly owned: boolean
+  /** Whether the role may grant it on. */
+  readonly grantable: boolean
 }
 
 async function listPrivileges(sql: Sql): Promise<readonly HeldPrivilege[]> {
   return sql.query<HeldPrivilege>(
-    `SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'public' ELSE pg_get_userbyid(a.grantee) END AS role,
-            a.privilege_type AS privilege, a.grantee = d.datdba AS owned
+    `SELECT CASE a.grantee WHEN 0 THEN 'public' ELSE pg_get_userbyid(a.grantee) END AS role,
+            a.privilege_type AS privilege, a.grantee = d.datdba AS owned, bool_or(a.is_grantable) AS grantable
        FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
-      WHERE d.datname = current_database() ORDER BY 1, 2`,
+      WHERE d.datname = current_database() GROUP BY 1, 2, 3 ORDER BY 1, 2`,
   )
 }
 

@@ -76,6 +76,10 @@ const ciphers = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-ECDSA-AES256-GCM-SHA384',
   'ECDHE-ECDSA-CHACHA20-POLY1305',
+  // For certificates of one's own: ours are of ECDSA.
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 
 /** Throws UNAVAILABLE if the address cannot be had. */

@@ -26,8 +26,8 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
   writeNow<Result>(work: () => Result): Result
 
   /**
-   * Copies what is committed into another file, in small portions between which everything goes on; what is written
-   * meanwhile is in the copy, too. Rejects with UNAVAILABLE.
+   * Copies what is committed into another file (mode 0600, too), in small portions between which everything goes on;
+   * what is written meanwhile is in the copy, too. Rejects with UNAVAILABLE.
    */
   copyTo(file: string): Promise<void>
 
@@ -77,6 +77,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
     copyTo: async (copy) => {
       if (!open) throw closed()
       try {
+        makePrivate(copy)
         await copyBetweenWrites(connection, copy)
       } catch (error) {
         throw translateError(error, `copy ${file} to ${copy}`)
@@ -111,6 +112,15 @@ async function copyBetweenWrites(connection: DatabaseSync, copy: string): Promis
     await new Promise((resolve) => setImmediate(resolve))
   }
   throw new OperatingError('UNAVAILABLE', `cannot copy to ${copy}: writes leave no pause: try again`)
+}
+
+/** A file that SQLite makes may be read by everybody. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600))
+  } catch {
+    // It hinders SQLite, too, which says so.
+  }
 }
 
 async function rejectWith(error: unknown): Promise<never> {

@@ -48,15 +48,21 @@ export function createLogRetention(
   let due = { atMs: 0, written: 0 }
   let pausesUntilMs = 0
   return (nowMs, written) => {
-    if (nowMs < pausesUntilMs || (nowMs < due.atMs && written < due.written)) return
+    if (isAhead(pausesUntilMs, nowMs, pauseMs)) return
+    if (isAhead(due.atMs, nowMs, retentionMs) && written < due.written) return
     step(nowMs, written)
     const first = head()
     due = {
-      atMs: (first?.at_ms ?? nowMs) + retentionMs,
+      atMs: Math.min(first?.at_ms ?? nowMs, nowMs) + retentionMs,
       written: (first?.written ?? written) + retainedCharacters,
     }
     pausesUntilMs = nowMs + pauseMs
   }
+}
+
+/** A time that is further ahead than it can have been is one of a clock that was set back since. */
+function isAhead(atMs: number, nowMs: number, mostMs: number): boolean {
+  return nowMs < atMs && atMs - nowMs <= mostMs
 }
 
 interface HeadRow {

@@ -39,18 +39,18 @@ export function createOidcAuthenticator({ oidc, fetch, clock }: AuthenticatorOpt
     return createOidcVerifier({ issuers: [{ issuer, audience: clientId }], fetch, clock })
   }
 
-  /** Why the issuer could not be asked, until it is tried again. */
-  let outage: { readonly error: unknown; readonly untilMs: number } | undefined
+  /** Why the issuer could not be asked when it was tried last. */
+  let outage: { readonly error: unknown; readonly atMs: number } | undefined
 
   const verify = async (token: string): Promise<VerifiedToken | undefined> => {
-    if (outage !== undefined && clock.nowMs() < outage.untilMs) throw outage.error
+    if (outage !== undefined && Math.abs(clock.nowMs() - outage.atMs) < outageMs) throw outage.error
     try {
       return await (
         await (verifier ??= open())
       )(token)
     } catch (error) {
       if (hasCode(error, 'UNAUTHORIZED')) return
-      outage = { error, untilMs: clock.nowMs() + outageMs }
+      outage = { error, atMs: clock.nowMs() }
       throw error
     }
   }

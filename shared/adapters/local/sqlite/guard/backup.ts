@@ -35,7 +35,7 @@ function hasSecrets(file: string): boolean {
   return found === 'in use' || found instanceof Error || found?.['count'] !== 0
 }
 
-/** Copies a database that no process has open, with what is in its log. Throws UNAVAILABLE. */
+/** Copies a database that no process has open, with what is in its log, into an empty file. Throws UNAVAILABLE. */
 export function copyDatabase(file: string, copy: string): void {
   const copied = readOnly(file, (connection) => {
     connection.prepare('VACUUM INTO ?').run(copy)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
-import { constants } from 'node:crypto'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { constants, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   breakOff,
@@ -11,8 +12,28 @@ import {
   trackSockets,
   urlOf,
 } from '../../../../../shared/adapters/local/https/listener.ts'
+import { issueCertificate } from '../../../../../shared/adapters/local/https/x509-certificate.ts'
 
 const identity = { key: 'KEY', cert: 'CERT' }
+
+const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+
+it.each<[string, KeyObject]>([
+  ['ECDSA', ecKey],
+  ['RSA', generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey],
+])('speaks TLS 1.2, too, with a certificate of %s', async (_, key) => {
+  const signed = { issuer: 'ca', issuerKey: ecKey, notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 600_000 }
+  const ca = issueCertificate({ ...signed, subject: 'ca', key: ecKey, use: { as: 'authority' } })
+  const cert = issueCertificate({ ...signed, subject: 's', key, use: { as: 'server', hosts: [{ dns: 'localhost' }] } })
+  const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString()
+  await using server = createTlsServer(tlsOptions({ key: pem, cert }, true)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca, maxVersion: 'TLSv1.2' })
+  await once(client, 'secureConnect')
+  expect(client.getProtocol()).toBe('TLSv1.2')
+  client.destroy()
+})
 
 it.each([
   [true, ['h2', 'http/1.1']],

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
@@ -21,6 +22,15 @@ it('copies a database although each commit takes so long that the copying begins
 
   using copy = new DatabaseSync(join(directory.path, 'copy.db'), { readOnly: true })
   expect(copy.prepare('SELECT rv FROM horizon').get()?.['rv']).toBeOneOf([1, 2, 3])
+})
+
+it('copies for its owner only, whatever the account lets others read', async () => {
+  using directory = temporaryDirectory('copy')
+  const copy = join(directory.path, 'copy.db')
+  const database = openSqliteDatabase(join(directory.path, 'source.db'))
+  await database.copyTo(copy)
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
+  database.close()
 })
 
 function spin(ms: number): void {

@@ -99,6 +99,32 @@ describe('a change behind which much was written', () => {
   })
 })
 
+describe('a clock that was ahead for a moment', () => {
+  const ahead = 10_000_000_000
+  const retentionMs = 100_000
+
+  it('and a look at it keep nothing from being forgotten at its time', () => {
+    changes(1)
+    const forgetOld = createLogRetention(database, { retentionMs })
+    forgetOld(ahead, 0)
+    changes(1, 2)
+    forgetOld(1_000, 0)
+    forgetOld(100_000, 0)
+    expect(horizon()).toBe(2)
+  })
+
+  it('and a change by it keep nothing from being forgotten at its time', () => {
+    changes(2)
+    database.prepare('UPDATE changes SET at_ms = ? WHERE rv = 1').run(ahead)
+    expect(looks({ retentionMs }, [1_000], [100_999], [101_000])).toEqual([0, 0, 2])
+  })
+
+  it('and a look at it keep nothing from being forgotten that much was written behind', () => {
+    changes(2)
+    expect(looks({ retentionMs: 2 * ahead, retainedCharacters: 100 }, [ahead, 110], [60, 120])).toEqual([1, 2])
+  })
+})
+
 it('a removal goes with its time', () => {
   changes(2)
   database.prepare("UPDATE changes SET type = 'removed' WHERE rv = 2").run()

@@ -100,6 +100,17 @@ describe('an issuer', () => {
     expect(await show(authenticate, token)).toBeDefined()
   })
 
+  it('that was away while the clock was ahead is asked again when it is right', async () => {
+    const authenticate = open()
+    issuer.broken = { status: 500, body: '' }
+    const token = await issuer.token({ sub: 'alice' })
+    aheadMs = 10_000_000_000
+    await expect(show(authenticate, token)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    issuer.broken = undefined
+    aheadMs = 0
+    expect(await show(authenticate, token)).toBeDefined()
+  })
+
   it('whose certificate nobody knows is not believed', async () => {
     const rejected = { code: 'UNAVAILABLE', message: expect.stringContaining('certificate') }
     await expect(
