@@ -168,10 +168,10 @@ describe('a watch among the live changes', () => {
 })
 
 it('a watch that fails says so in one piece', async () => {
-  const pieces: string[] = []
+  const told: string[] = []
   const failure = new OperatingError('EXPIRED', 'too old')
-  for await (const piece of open({ isCut: true, failure }).said) pieces.push(String(piece))
-  expect(pieces.map((piece) => JSON.parse(piece) as object)).toEqual([
+  for await (const piece of open({ isCut: true, failure }).said) told.push(String(piece))
+  expect(told.map((piece) => JSON.parse(piece) as object)).toEqual([
     { type: 'ERROR', object: expect.objectContaining({ reason: 'Expired', message: 'too old' }) },
   ])
 })
