@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
+import { isInUse } from '../../shared/runtime/local/check.ts'
 import { awaitNpmExit } from '../../shared/runtime/local/npm-exit.ts'
 import { dataDirectory } from './data-directory.ts'
 import { findEntry } from './entry.ts'
@@ -36,11 +37,17 @@ export async function runDev(args: readonly string[]): Promise<void> {
     const readable = formatLogLine(line)
     if (readable !== undefined) process.stderr.write(`${readable}\n`)
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => plane.kill(signal))
-  void awaitNpmExit().then(() => plane.kill())
-  const [code] = (await once(plane, 'close')) as [number | null]
+  let isStopped = false
+  const stop = (signal?: NodeJS.Signals): void => {
+    isStopped = true
+    plane.kill(signal)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
+  void awaitNpmExit().then(() => stop())
+  const [code, signal] = (await once(plane, 'close')) as [number | null, NodeJS.Signals | null]
   compiler?.kill()
-  process.exit(code ?? 0)
+  if (signal !== null && !isStopped) process.stderr.write(`setpoint: the control plane was ended by ${signal}\n`)
+  process.exit(code ?? (isStopped ? 0 : 1))
 }
 
 const options = {
@@ -50,11 +57,18 @@ const options = {
   inspect: { type: 'boolean', default: false },
 } as const
 
-/** Only a directory that a control plane has made, and that none is using: its start would be refused otherwise. */
+/** Only a directory that a control plane has made, and that none is using. */
 function removeData(directory: string): void {
   if (!existsSync(directory) || readdirSync(directory).length === 0) return
   if (!existsSync(join(directory, 'setpoint.db')))
     throw new OperatingError('BAD_REQUEST', `--reset: ${directory} is no data directory of a control plane`)
+  if (isInUse(directory))
+    throw new OperatingError('BAD_REQUEST', `--reset: a control plane runs on ${directory}: stop it first`)
+  if (!relative(resolve(directory), resolve('.')).startsWith('..'))
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `--reset: ${directory} holds more than data: the working directory is in it`,
+    )
   rmSync(directory, { recursive: true })
 }
 
@@ -62,8 +76,13 @@ function startPlane(args: readonly string[], inspect: boolean): ChildProcess {
   const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js', import.meta.url))
   const debugged = inspect ? ['--inspect'] : []
   return spawn(process.execPath, [...debugged, main, reloading, ...args], {
-    // Under a debugger no run is too long.
-    env: { ...process.env, SETPOINT_LOG: 'debug', ...(inspect && { SETPOINT_RUN_TIMEOUTS: 'off' }) },
+    // It ends with us, as with an npm that is killed. Under a debugger no run is too long.
+    env: {
+      ...process.env,
+      npm_lifecycle_event: 'dev',
+      SETPOINT_LOG: 'debug',
+      ...(inspect && { SETPOINT_RUN_TIMEOUTS: 'off' }),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appDependencies, completeManifest } from '../../functions/command/init/templates.ts'
@@ -151,6 +151,20 @@ describe('setpoint init', () => {
     expect(readFileSync(join(app, 'reconcilers.ts'), 'utf8')).toBe(before)
   })
 
+  it('writes nothing where a file stands in the way of a directory', async () => {
+    const other = makeApp('in-the-way')
+    writeFileSync(join(other, 'greeting'), '')
+    await expectMistake(other, ['init'], 'greeting is there already: nothing was written')
+    expect(readdirSync(other)).toEqual(['greeting', 'node_modules'])
+  })
+
+  it.each([['{ name'], [''], ['null'], ['[]']])('writes nothing beside a manifest that is none: %j', async (text) => {
+    const other = makeApp(`manifest-${text.length}`)
+    writeFileSync(join(other, 'package.json'), text)
+    await expectMistake(other, ['init'], 'package.json holds no JSON object: nothing was written')
+    expect(readdirSync(other)).toEqual(['node_modules', 'package.json'])
+  })
+
   it('names the versions that this repository has', () => {
     const { version, dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
     const ours = { ...devDependencies, ...dependencies, setpoint: version, 'setpoint-cdk': version }
@@ -252,6 +266,33 @@ it('setpoint dev ends when the npm that runs it is killed', longOnly, async () =
   await npm.stop('SIGKILL')
   const health = async (): Promise<string> => (await setpoint(app, 'health')).stderr
   await expect.poll(health, { timeout: 60_000 }).toContain('nobody answers')
+})
+
+describe('setpoint dev and its control plane', longOnly, () => {
+  const startIn = async (name: string): Promise<{ app: string; program: Program }> => {
+    const app = makeApp(name)
+    await setpoint(app, 'init')
+    rmSync(join(app, 'tsconfig.json'))
+    const env = { npm_lifecycle_event: undefined }
+    const program = await startProgram(process.execPath, [main, 'dev', '--port', '0'], { cwd: app, env })
+    await program.says(/ready at/)
+    return { app, program }
+  }
+
+  it('say that the one was killed, and end with 1', async () => {
+    const { program } = await startIn('plane-killed')
+    const { stdout } = await runProgram('pgrep', ['-P', String(program.pid), '-f', 'start-reloading'])
+    process.kill(Number(stdout), 'SIGKILL')
+    const { code, stderr } = await program.ended
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('was ended by SIGKILL') })
+  })
+
+  it('end when the other is killed', async () => {
+    const { app, program } = await startIn('dev-killed')
+    await program.stop('SIGKILL')
+    const health = async (): Promise<string> => (await setpoint(app, 'health')).stderr
+    await expect.poll(health, { timeout: 60_000 }).toContain('nobody answers')
+  })
 })
 
 const lacksKubectl = isLong && (await findKubectls()).length === 0

@@ -103,6 +103,7 @@ console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__di
     it.each([
       [[], 'type setpoint image FILE'],
       [['../one.tar'], '../one.tar is there already'],
+      [['nowhere/x.tar'], 'cannot write nowhere/x.tar: ENOENT'],
       [['x.tar', '--app', 'node_modules'], 'node_modules has no reconcilers.ts'],
     ])('refuses %j in a line', async (args, message) => {
       // Messages name whole paths.

@@ -158,6 +158,7 @@ describe('a backup', () => {
     [['restore', 'nothing'], 'nothing is not there: name a backup'],
     [['restore', 'plain', '--data-dir', 'x'], 'plain is no backup of a control plane'],
     [['restore', 'one.backup', '--data-dir', 'data'], 'data is not empty: move it away, or name another (--data-dir)'],
+    [['restore', 'one.backup', '--data-dir', 'x', '--keys', 'nowhere'], 'nowhere has no keys: name the directory that'],
     [['restore', 'one.backup', '--data-dir', 'x'], 'name the directory that has secrets.key (--keys DIRECTORY)'],
   ])('refuses %j in a line', async (args, message) => {
     writeFileSync(at('plain'), 'nothing of ours')
@@ -220,6 +221,23 @@ describe('setpoint token', () => {
     await expect.poll(() => client.send('POST /backup'), soon).toMatchObject({ status: 403 })
   })
 
+  it('changes nothing for a kubeconfig that cannot be written', async () => {
+    const list = async () => (await setpoint('token', 'list', '--data-dir', 'shared')).stdout
+    await setpoint('token', 'add', 'carol', '--data-dir', 'shared')
+    const before = readFileSync(at('shared/users'), 'utf8')
+    for (const words of [
+      ['add', 'dave'],
+      ['rotate', 'carol'],
+    ])
+      await expectRefusal(
+        ['token', ...words, '--out', 'nowhere/x', '--data-dir', 'shared'],
+        'cannot write nowhere/x: ENOENT',
+      )
+    expect(readFileSync(at('shared/users'), 'utf8')).toBe(before)
+    expect(await list()).not.toContain('dave')
+    await expect.poll(() => whoAmI('carol.kubeconfig'), soon).toMatchObject({ username: 'carol' })
+  })
+
   it.each([
     [['token', 'add'], 'type setpoint token add NAME, rotate NAME, remove NAME, or list'],
     [['token', 'add', 'system:x', '--data-dir', 'shared', '--out', 'y'], 'are not for people'],
@@ -229,5 +247,23 @@ describe('setpoint token', () => {
   ])('refuses %j in a line', async (args, message) => {
     await expectRefusal(args, message)
     expect(existsSync(at('y'))).toBe(false)
+  })
+})
+
+describe('setpoint dev --reset', () => {
+  const reset = (...flags: readonly string[]) => ['dev', join(root, 'examples/greeting'), '--reset', ...flags]
+
+  it('takes no directory from a control plane that runs on it', async () => {
+    await using plane = await start('taken')
+    await create('taken', ['here'])
+    await expectRefusal(reset('--data-dir', 'taken'), '--reset: a control plane runs on taken: stop it first')
+    expect(await namesIn('taken')).toEqual(['here'])
+    await plane.stop()
+  })
+
+  it('takes no directory that holds more than data', async () => {
+    writeFileSync(at('setpoint.db'), '')
+    await expectRefusal(reset('--data-dir', '.'), '--reset: . holds more than data')
+    expect(existsSync(at('setpoint.db'))).toBe(true)
   })
 })

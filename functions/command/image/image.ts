@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../../shared/index.ts'
@@ -21,8 +21,20 @@ export function runImage(args: readonly string[]): void {
   findEntry(app)
   if (!existsSync(join(app, 'node_modules', 'setpoint')))
     throw new OperatingError('BAD_REQUEST', `${values.app} has no node_modules/setpoint: type npm ci --omit=dev`)
-  const digest = writeImage({ app, out, name: values.name, program: process.execPath })
+  const digest = write({ app, out, name: values.name, program: process.execPath })
   process.stdout.write(`${out} is ${values.name}, ${digest}
   podman load -i ${out}    # or: docker load, skopeo copy oci-archive:${out} docker://…
 `)
+}
+
+function write(image: Parameters<typeof writeImage>[0]): string {
+  try {
+    return writeImage(image)
+  } catch (cause) {
+    const { code, syscall, message } = cause as NodeJS.ErrnoException
+    if (syscall === undefined) throw cause
+    // Half an archive would be in the way of the next one.
+    if (code !== 'EEXIST') rmSync(image.out, { force: true })
+    throw new OperatingError('UNAVAILABLE', `cannot write ${image.out}: ${message}`, { cause })
+  }
 }

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { OperatingError } from '../../../shared/index.ts'
+import { isObject } from '../../../shared/model/json.ts'
 import { readNames, UsageError, type Names } from '../../reconcilers/new/names.ts'
 import { completeManifest, filesOfApp, type AppManifest } from './templates.ts'
 
@@ -11,14 +12,18 @@ import { completeManifest, filesOfApp, type AppManifest } from './templates.ts'
 export async function runInit([named = 'example.dev/v1/Greeting', ...more]: readonly string[]): Promise<void> {
   const names = readKind([named, ...more])
   const files = filesOfApp(names)
-  const present = Object.keys(files).find((path) => existsSync(path))
+  const present = Object.keys(files).find((path) => existsSync(path)) ?? findFile(Object.keys(files).map(dirname))
   if (present !== undefined) throw new OperatingError('BAD_REQUEST', `${present} is there already: nothing was written`)
   const manifest = completeManifest(readManifest(), basename(resolve('.')))
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text, { flag: 'wx' })
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, text, { flag: 'wx' })
+    }
+    writeFileSync('package.json', `${JSON.stringify(manifest, null, 2)}\n`)
+  } catch (cause) {
+    throw new OperatingError('UNAVAILABLE', `cannot write here: ${(cause as Error).message}`, { cause })
   }
-  writeFileSync('package.json', `${JSON.stringify(manifest, null, 2)}\n`)
   process.stdout.write(tellNext(names, Object.keys(files)))
 }
 
@@ -33,8 +38,25 @@ function readKind(args: readonly string[]): Names {
   }
 }
 
+/** A file where a directory is to be. */
+function findFile(directories: readonly string[]): string | undefined {
+  return directories.find((path) => existsSync(path) && !statSync(path).isDirectory())
+}
+
 function readManifest(): AppManifest {
-  return existsSync('package.json') ? (JSON.parse(readFileSync('package.json', 'utf8')) as AppManifest) : {}
+  if (!existsSync('package.json')) return {}
+  const manifest = parseManifest(readFileSync('package.json', 'utf8'))
+  if (isObject(manifest)) return manifest
+  throw new OperatingError('BAD_REQUEST', 'package.json holds no JSON object: nothing was written')
+}
+
+function parseManifest(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }
 
 function tellNext({ file, kind }: Names, paths: readonly string[]): string {

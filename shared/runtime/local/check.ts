@@ -1,10 +1,16 @@
 import { checkDatabase, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
+import { lookInto } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import { filesIn } from './files.ts'
 
 /** What `npm start -- --check` says, and whether all is well. Throws UNAVAILABLE while a process has the directory. */
 export function checkDataDirectory(directory: string): CheckSummary {
   const { file, witnesses, keyFile } = filesIn(directory)
   return summarizeCheck(checkDatabase(file, { witnesses, secrets: { keyFile } }))
+}
+
+/** Whether a process has the directory. */
+export function isInUse(directory: string): boolean {
+  return lookInto(filesIn(directory).file) === 'in use'
 }
 
 export interface CheckSummary {

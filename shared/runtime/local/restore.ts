@@ -30,6 +30,8 @@ export function restore({ backup, directory, keys, asCopy, acceptLoss }: Restore
   if (!existsSync(backup)) throw new OperatingError('BAD_REQUEST', `${backup} is not there: name a backup`)
   if (existsSync(directory) && readdirSync(directory).length > 0)
     throw new OperatingError('BAD_REQUEST', `${directory} is not empty: move it away, or name another (--data-dir)`)
+  if (keys !== undefined && !keyNames.some((name) => existsSync(join(keys, name))))
+    throw new OperatingError('BAD_REQUEST', `${keys} has no keys: name the directory that has secrets.key (--keys)`)
   const { checked, lacksKey } = checkBackup(resolve(backup), join(keys ?? directory, 'secrets.key'))
   const summary = summarizeCheck(checked)
   if (!summary.isWhole) return summary

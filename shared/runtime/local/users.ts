@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
+import { readIfThere, writeAtomically } from '../../adapters/node/atomic-file.ts'
 import { addUser, listUsers, removeUser, rotateUser } from '../../adapters/local/https/users-editor.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { filesIn } from './files.ts'
@@ -24,13 +25,24 @@ export function openUsers(directory: string): LocalUsers {
       'BAD_REQUEST',
       `${directory} has no kubeconfig: start its control plane once, or name its directory (--data-dir)`,
     )
+  /** A token that nobody was given ends no other one, and lets nobody in. */
+  const handOut = (change: () => string, kubeconfig: string): void => {
+    const before = readIfThere(usersFile) ?? ''
+    const token = change()
+    try {
+      write(kubeconfig, access, token)
+    } catch (error) {
+      writeAtomically(usersFile, before)
+      throw error
+    }
+  }
   return {
     add: (name, groups, kubeconfig) => {
       if (existsSync(kubeconfig))
         throw new OperatingError('BAD_REQUEST', `${kubeconfig} is there already: name another file (--out)`)
-      write(kubeconfig, access, addUser(usersFile, name, groups))
+      handOut(() => addUser(usersFile, name, groups), kubeconfig)
     },
-    rotate: (name, kubeconfig) => write(kubeconfig, access, rotateUser(usersFile, name)),
+    rotate: (name, kubeconfig) => handOut(() => rotateUser(usersFile, name), kubeconfig),
     remove: (name) => removeUser(usersFile, name),
     list: () => listUsers(usersFile),
   }
