@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { OperatingError } from '../../../shared/index.ts'
-import { isObject } from '../../../shared/model/json.ts'
 import { readNames, UsageError, type Names } from '../../reconcilers/new/names.ts'
 import { completeManifest, filesOfApp, type AppManifest } from './templates.ts'
 
@@ -46,7 +45,7 @@ function findFile(directories: readonly string[]): string | undefined {
 function readManifest(): AppManifest {
   if (!existsSync('package.json')) return {}
   const manifest = parseManifest(readFileSync('package.json', 'utf8'))
-  if (isObject(manifest)) return manifest
+  if (typeof manifest === 'object' && manifest !== null && !Array.isArray(manifest)) return manifest
   throw new OperatingError('BAD_REQUEST', 'package.json holds no JSON object: nothing was written')
 }
 
