@@ -1,6 +1,6 @@
-import { watch, type FSWatcher } from 'node:fs'
+import { existsSync, watch, type FSWatcher } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { basename, dirname, relative } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Controller } from '../../shared/index.ts'
 import { loadReconcilers } from './entry.ts'
@@ -27,25 +27,48 @@ export function openReloadedModules(entry: string): ReloadedModules {
   let tellChange: (file: string) => void = () => {}
   let timer: NodeJS.Timeout | undefined
 
-  const follow = (file: string): void => {
-    files.add(file)
-    const directory = dirname(file)
+  const findChanged = (directory: string, name: string | null): string | undefined => {
+    const path = join(directory, name ?? '')
+    const isGone = !existsSync(directory)
+    return [...files].find(
+      (file) => file === path || file.startsWith(`${path}${sep}`) || (isGone && dirname(file) === directory),
+    )
+  }
+
+  /** Where a directory is not there, the one above it tells that it comes. */
+  const watchFor = (directory: string): void => {
+    if (!existsSync(directory)) return watchFor(dirname(directory))
     if (watchers.has(directory)) return
     const watcher = watch(directory, (_, name) => {
-      const changed = [...files].find((one) => dirname(one) === directory && basename(one) === name)
+      const changed = findChanged(directory, name)
       if (changed === undefined) return
       clearTimeout(timer)
       timer = setTimeout(() => tellChange(relative(process.cwd(), changed)), burstMs)
     })
-    // A directory that is gone is told by the load that misses its files.
     watcher.on('error', () => watchers.delete(directory))
     watchers.set(directory, watcher)
   }
 
+  const follow = (file: string): void => {
+    files.add(file)
+    watchFor(dirname(file))
+  }
+
+  /** A directory that was removed and made again has its name, and is another one. */
+  const watchAnew = (): void => {
+    const before = [...watchers.values()]
+    watchers.clear()
+    for (const file of files) watchFor(dirname(file))
+    for (const watcher of before) watcher.close()
+  }
+
   registerHooks({
     resolve: (specifier, context, next) => {
-      const found = next(specifier, context)
       const mark = context.parentURL === undefined ? undefined : markIn(context.parentURL)
+      const found = orMissing(
+        () => next(specifier, context),
+        (url) => mark !== undefined && isOwn(specifier, url) && follow(fileURLToPath(url)),
+      )
       if (mark === undefined || !isOwn(specifier, found.url)) return found
       follow(fileURLToPath(found.url))
       return { ...found, url: `${found.url}?${mark}` }
@@ -55,9 +78,21 @@ export function openReloadedModules(entry: string): ReloadedModules {
   return {
     load: () => {
       version++
+      watchAnew()
       return loadReconcilers(entry, `?${markName}=${version}`)
     },
     onChange: (tell) => (tellChange = tell),
+  }
+}
+
+/** Tells of the file that is looked for and not there: it may be written in the next moment. */
+function orMissing<Found>(find: () => Found, tell: (url: string) => void): Found {
+  try {
+    return find()
+  } catch (error) {
+    const { url } = error as { readonly url?: unknown }
+    if (typeof url === 'string') tell(url)
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appDependencies, completeManifest } from '../../functions/command/init/templates.ts'
 import { openApiClient, type ApiClient } from '../support/api-client.ts'
@@ -234,6 +235,26 @@ describe('setpoint dev', longOnly, () => {
     edit('export export const', 'export const')
     edit('${spec.massage}!', '${spec.message}?')
     await expect.poll(message, long).toBe('hi?')
+  })
+
+  it('takes a file that is written after it is imported, and a directory that comes back', async () => {
+    const greeting = join(app, 'greeting')
+    edit('import { Greeting }', "import { end } from './late/end.ts'\nimport { Greeting }")
+    edit('${spec.message}?', '${spec.message}${end}')
+    await expect.poll(() => program.stderr, long).toMatch(/the reconcilers of before go on: .*late\/end.ts/s)
+    const write = (end: string): void => writeFileSync(join(greeting, 'late/end.ts'), `export const end = '${end}'\n`)
+    mkdirSync(join(greeting, 'late'))
+    await delay(300)
+    write(' made')
+    await expect.poll(message, long).toBe('hi made')
+
+    renameSync(greeting, `${greeting}-before`)
+    cpSync(`${greeting}-before`, greeting, { recursive: true })
+    await delay(300)
+    for (const end of [' back', ' again']) {
+      write(end)
+      await expect.poll(message, long).toBe(`hi${end}`)
+    }
   })
 
   it('says that types are not checked where there is no compiler, and what to type', async () => {
