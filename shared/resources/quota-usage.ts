@@ -92,6 +92,15 @@ export function askForCount(quota: StoredObject, nowMs: number): StoredObject {
   return quota.engine.wakeAtMs === undefined ? { ...quota, engine: { ...quota.engine, wakeAtMs: nowMs } } : quota
 }
 
+/**
+ * The quota as a count begins. Whoever asks from then on asks for another one, since this one may have passed what is
+ * removed meanwhile.
+ */
+export function withoutQuestion(quota: StoredObject): StoredObject {
+  const { wakeAtMs, ...engine } = quota.engine
+  return wakeAtMs === undefined ? quota : { ...quota, engine }
+}
+
 export interface Recounted {
   readonly next: StoredObject
   /** Something may still be written, or never, or be gone already: another count will tell. */
@@ -121,12 +130,9 @@ export function withCounts(
     // What was counted may have been removed and taken off since.
     isOpen ||= more > 0 || (isWritten && [...bySecond].some(([second, found]) => found > reservedOf(second)))
   }
-  const { wakeAtMs, hold: _, ...engine } = newest.engine
+  const { hold: _, ...engine } = newest.engine
   const object = withStatus(newest.object, limits, used)
-  const counted = {
-    object: equal(object, newest.object) ? newest.object : object,
-    engine: wakeAtMs === undefined || wakeAtMs === begun.engine.wakeAtMs ? engine : { ...engine, wakeAtMs },
-  }
+  const counted = { object: equal(object, newest.object) ? newest.object : object, engine }
   return { next: withReserved(counted, reserved), isOpen }
 }
 

@@ -1,4 +1,4 @@
-import { keyOf } from '../../model/object-key.ts'
+import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { equal } from '../../model/json.ts'
@@ -12,7 +12,7 @@ import { isOf } from '../../reconciler/kind.ts'
 import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import { listPages } from '../../resources/list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from '../../resources/quota-kind.ts'
-import { isYoung, namesIn, secondOf, withCounts, type Count } from '../../resources/quota-usage.ts'
+import { isYoung, namesIn, secondOf, withCounts, withoutQuestion, type Count } from '../../resources/quota-usage.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import type { Route } from '../wake/routes.ts'
 
@@ -55,7 +55,7 @@ export function quotaRoutes({ nowMs }: Pick<Clock, 'nowMs'>): readonly Route[] {
 
 export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOptions): TurnRunner {
   return async (turn) => {
-    const begun = await store.get(turn.key)
+    const begun = await beginCount(store, turn.key)
     if (begun === undefined) return turn.settle()
     const nowS = Math.floor(clock.nowMs() / 1_000)
     const names = namesIn(begun.object)
@@ -82,6 +82,14 @@ export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOpt
     })
     return isHeld ? turn.hold(openMs) : turn.settle()
   }
+}
+
+function beginCount(store: ObjectStore, key: ObjectKey): Promise<StoredObject | undefined> {
+  return onNewest(async () => {
+    const quota = await store.get(key)
+    const begun = quota && withoutQuestion(quota)
+    return begun === undefined || begun === quota ? begun : store.replace(begun, ['engine'])
+  })
 }
 
 function isSameSpec({ object: { metadata } }: StoredObject, { object: before }: StoredObject): boolean {

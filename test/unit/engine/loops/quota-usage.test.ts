@@ -111,6 +111,14 @@ describe('the use of a quota', () => {
     expect(written.map(used)).toEqual([{ 'count/configmaps': '4' }])
   })
 
+  it('is asked for anew from when it begins', async () => {
+    const { did, written } = await counted({ quota: quotaOf({}, { wakeAtMs: 5 }), newest: quotaOf(), old: 3 })
+    expect(did).toEqual(['write engine', 'write status,engine', 'settle'])
+    expect(written.map(({ engine }) => engine)).toEqual([{}, {}])
+    const asked = await counted({ newest: quotaOf({}, { wakeAtMs: 6 }), old: 3 })
+    expect(asked.written.map(({ engine }) => engine)).toEqual([{ wakeAtMs: 6 }])
+  })
+
   it('is not written again where it is known', async () => {
     const [known] = (await counted({ old: 3 })).written
     expect((await counted({ quota: known, old: 3 })).did).toEqual(['settle'])
