@@ -38,8 +38,7 @@ function parse(text: string): number {
 }
 
 function notADuration(value: Duration): OperatingError {
-  return new OperatingError(
-    'BAD_REQUEST',
-    `not a duration: ${JSON.stringify(value)}; write for example "30s", "5m" or "1h30m"`,
-  )
+  // JSON says null of NaN.
+  const said = typeof value === 'number' ? value : JSON.stringify(value)
+  return new OperatingError('BAD_REQUEST', `not a duration: ${said}; write for example "30s", "5m" or "1h30m"`)
 }

@@ -1,5 +1,5 @@
 import type { ConditionPatch } from '../model/conditions.ts'
-import { durationMs, type Duration } from '../model/duration.ts'
+import { durationMs, tryDurationMs, type Duration } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
 import { thrownText } from './thrown-text.ts'
 
@@ -107,8 +107,14 @@ export interface FailureReport extends Pick<Report, 'status' | 'conditions'> {
 
 const failureReports = new WeakMap<Error, FailureReport>()
 
-/** The error, with what it says of the object when a run throws it: `throw withReport(error, { conditions })`. */
+/**
+ * The error, with what it says of the object when a run throws it: `throw withReport(error, { conditions })`. Throws a
+ * TypeError, which says what the error says, too, if `retryWithin` is no duration.
+ */
 export function withReport<Thrown extends Error>(error: Thrown, report: FailureReport): Thrown {
+  const { retryWithin = 0 } = report
+  if (tryDurationMs(retryWithin) === undefined)
+    throw new TypeError(`${thrownText(error)}; retryWithin is no duration: ${retryWithin}`, { cause: error })
   failureReports.set(error, report)
   return error
 }

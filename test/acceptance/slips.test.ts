@@ -5,6 +5,7 @@ import {
   defineReconciler,
   done,
   waiting,
+  withReport,
   type Context,
   type Controller,
   type Outcome,
@@ -39,6 +40,17 @@ describe('a forgotten await', () => {
   it('of a call of the context fails the run, and says so', async () => {
     await runOnce(widgets([], forgetting(config, done())))
     const message = 'the run ended while ctx.apply was under way: an await is missing'
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', message })
+  })
+
+  it('of a side effect fails the run, and ends no process if the effect fails later', async () => {
+    const late = () => new Promise<void>((_, reject) => setTimeout(() => reject(new Error('not sent')), 5))
+    const reconcile = async (_: unknown, ctx: Context) => {
+      void ctx.once('mail', late)
+      return again('1h')
+    }
+    await runOnce(defineReconciler(Widget, { reconcile }))
+    const message = 'the run ended while ctx.once was under way: an await is missing'
     expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', message })
   })
 
@@ -101,6 +113,16 @@ describe('what is thrown', () => {
   ])('is told as well as can be: %j', async (thrown, message) => {
     await runOnce(throwing(thrown))
     expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message })
+  })
+
+  it.each([NaN, Infinity, -1, 'soon'])('is told though it is to be retried within %j', async (retryWithin) => {
+    await runOnce(
+      widgets([], () => {
+        throw withReport(new Error('it broke'), { retryWithin })
+      }),
+    )
+    const message = `it broke; retryWithin is no duration: ${retryWithin}`
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', message })
   })
 
   it('has its stack in the log if it is a slip of the program, and not if it is told on purpose', async () => {

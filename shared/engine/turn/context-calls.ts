@@ -1,5 +1,5 @@
-/** The verbs that read and write. An event may be told by the way. */
-export type TrackedVerb = 'get' | 'list' | 'apply' | 'create' | 'children' | 'patch' | 'delete'
+/** The verbs that read and write, and side effects. An event may be told by the way. */
+export type TrackedVerb = 'once' | 'get' | 'list' | 'apply' | 'create' | 'children' | 'patch' | 'delete'
 
 /** Which calls of a run's context are under way, so that a run does not count as done while one is. */
 export class ContextCalls {

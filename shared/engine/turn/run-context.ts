@@ -86,7 +86,7 @@ export class RunContext implements Context {
   readonly sleep: Context['sleep'] = (duration) => this.#run.engine.clock.sleep(durationMs(duration), this.signal)
   readonly event: Context['event'] = (type, reason, message) => record(this.#run, { type, reason, message })
   readonly once: Context['once'] = (key, effect, options) =>
-    createOnce(this.#run.memory, this.#run.time)(key, effect, options)
+    this.#calls.track('once', createOnce(this.#run.memory, this.#run.time)(key, effect, options))
 
   readonly outcomeOf: Context['outcomeOf'] = (object) => this.#verbs.outcomeOf(object)
   readonly get: Context['get'] = (kind, at, options) => this.#calls.track('get', this.#verbs.get(kind, at, options))

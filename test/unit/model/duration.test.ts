@@ -26,5 +26,7 @@ it.each(['', '5', '-1s', '1 s', 'soon', -1, Number.NaN, Infinity, '876600h1ms', 
   (duration) => {
     expect(tryDurationMs(duration)).toBeUndefined()
     expect(() => durationMs(duration)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+    const said = typeof duration === 'number' ? String(duration) : JSON.stringify(duration)
+    expect(() => durationMs(duration)).toThrow(`not a duration: ${said};`)
   },
 )
