@@ -6,7 +6,7 @@ import { destroy } from './server/destroy.ts'
 import { type Server, findDataVersion } from './server/home.ts'
 import { prepareHost, type HostOptions, type ServerHost } from './server/host.ts'
 import { initialise } from './server/initialise.ts'
-import { reload, start, stopServer } from './server/lifecycle.ts'
+import { cutLog, reload, start, stopServer } from './server/lifecycle.ts'
 import { observe } from './server/observe.ts'
 import { loopback } from './server/port.ts'
 import { resetPassword } from './server/superuser.ts'
@@ -137,6 +137,7 @@ async function runStage(
     changes.push('gave the superuser the password of its Secret')
   }
   notes.set(runningNote, true)
+  await cutLog(server)
   const { otherProgram } = await observe(server, signal)
   const running = otherProgram === undefined ? programsOf(server.host) : { what: `PostgreSQL at ${otherProgram}` }
   const { port, startedAtMs } = postmaster

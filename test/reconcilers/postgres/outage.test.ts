@@ -1,4 +1,5 @@
-/** A server that ends by itself, and a Secret that somebody deletes. */
+/** A server that ends by itself, one that runs for years, and a Secret that somebody deletes. */
+import { stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
@@ -49,7 +50,12 @@ it('the stages of a server tell whether it ended by itself, or was stopped by th
   const outages = (results: readonly StageResult[]) => results.flatMap(({ outage }) => outage ?? [])
 
   expect(outages(await runAll())).toEqual([])
+  const log = join(server.directory, 'server.log')
+  await truncate(log, 2 ** 27)
   expect(outages(await runAll())).toEqual([])
+  // It is cut while the server runs: nobody else cuts it, and the disk would be full of it one day.
+  expect((await stat(log)).size).toBeLessThan(1_000_000)
+  expect((await stat(`${log}.old`)).size).toBe(2 ** 26)
   // What takes a restart is no outage.
   expect(outages(await runAll({ max_connections: '30' }))).toEqual([])
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { configure } from '../../../functions/reconcilers/postgres/server/config
 import { destroy } from '../../../functions/reconcilers/postgres/server/destroy.ts'
 import type { Server } from '../../../functions/reconcilers/postgres/server/home.ts'
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
-import { isReady, reload, start, stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
+import { cutLog, isReady, reload, start, stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
 import { resetPassword } from '../../../functions/reconcilers/postgres/server/superuser.ts'
 import { type Endpoint, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
@@ -113,6 +113,26 @@ describe('a server', () => {
     expect((await readdir(orphan.directory)).sort()).toEqual(
       ['applied.conf', 'data', 'pg_hba.conf', 'postgresql.conf', 'server.log'].sort(),
     )
+  })
+
+  it('has its log cut while it runs, and goes on in it', async () => {
+    const endpoint = await bringUp(server)
+    const complain = () => expect(select(endpoint, 'SELEKT 1')).rejects.toThrow('syntax error')
+    const log = join(server.directory, 'server.log')
+    await appendFile(log, `${'first '.repeat(1_000)}${'last. '.repeat(100)}`)
+    await cutLog(server, 10_000_000)
+    expect(existsSync(`${log}.old`)).toBe(false)
+    for (let i = 0; i < 2; i++) {
+      await complain()
+      await cutLog(server, 600)
+      expect(await stat(log)).toMatchObject({ size: 0 })
+      const { size, mode } = await stat(`${log}.old`)
+      expect([size, mode & 0o777]).toEqual([600, 0o600])
+      await complain()
+      expect(await readFile(log, 'utf8')).toMatch(/^[^\0]*syntax error/)
+      await appendFile(log, 'last. '.repeat(100))
+    }
+    await stopServer(server, deadline())
   })
 
   it('keeps what was committed when it is killed, and starts again', async () => {

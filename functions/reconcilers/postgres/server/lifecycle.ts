@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, readFile, rename, rm, stat, truncate } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { findPendingChange, recordApplied } from './configure.ts'
@@ -120,6 +122,27 @@ async function rotateLog(home: Home): Promise<number> {
   if (size < logBytesMax) return size
   await rename(home.log, `${home.log}.old`)
   return 0
+}
+
+/** Of the log of a server that runs: as much may stand in the older one beside it. */
+const runningLogBytesMax = 64 * 1024 * 1024
+
+/**
+ * Cuts the log of a running server once it is long, and keeps its end as the older one. The server goes on at the
+ * beginning, because it writes at the end of the file, wherever that is. What it writes in the moment between is lost.
+ */
+export async function cutLog(server: Server, bytesMax: number = runningLogBytesMax): Promise<void> {
+  const { log } = await requireHome(server)
+  const size = (await unlessAbsent(stat(log)))?.size ?? 0
+  if (size < bytesMax) return
+  const older = `${log}.old`
+  await rm(older, { force: true })
+  try {
+    await pipeline(createReadStream(log, { start: size - bytesMax }), createWriteStream(older, { mode: 0o600 }))
+  } finally {
+    // On a full disk above all.
+    await truncate(log)
+  }
 }
 
 async function readLog(home: Home, from: number): Promise<string> {
