@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { pick, longOnly } from '../support/strength.ts'
 import { runProgram } from '../support/program.ts'
@@ -84,6 +85,16 @@ it.each(
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr.startsWith(`restore: ${says}`)).toBe(true)
   expect(stderr).not.toMatch(/ {4}at |secret/)
+})
+
+it('npm run restore takes an address of IPv6', async () => {
+  using directory = temporaryDirectory('restore')
+  const dump = join(directory.path, 'x.sql.gz')
+  const header = { database: 'd', version: '18', takenAt: '2026-01-01', leftOut: [] }
+  writeFileSync(dump, gzipSync(`-- setpoint dump 1 ${JSON.stringify(header)}\n`))
+  const args = ['functions/reconcilers/backup/restore.ts', dump, '--to', 'postgresql://a:b@[::1]:1/c']
+  // Where a machine has no IPv6, the word is another, and the address the same.
+  expect((await runProgram(process.execPath, args)).stderr).toMatch(/^restore: cannot restore "c": connect \w+ ::1:1/)
 })
 
 it('npm run build takes nothing away that no build has made', async () => {

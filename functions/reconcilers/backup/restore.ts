@@ -67,7 +67,8 @@ function endpointOf(text: string): Endpoint {
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || database === '')
     throw new TypeError(`the URL of the database is not a PostgreSQL URL, or names no database\n${usage}`)
   return {
-    host: url.hostname,
+    // An address of IPv6 stands in brackets in a URL, and nowhere else.
+    host: url.hostname.replaceAll(/[[\]]/g, ''),
     port: Number(url.port || 5432),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),

@@ -4,7 +4,7 @@ import type { ClusterIdentity, PostgresProvider, Programs, ProviderRun, Stage, W
 import { configure } from './server/configure.ts'
 import { destroy } from './server/destroy.ts'
 import { type Server, findDataVersion } from './server/home.ts'
-import { prepareHost, type HostOptions, type ServerHost } from './server/host.ts'
+import { prepareHost, readHostOptions, type HostOptions, type ServerHost } from './server/host.ts'
 import { initialise } from './server/initialise.ts'
 import { cutLog, reload, start, stopServer } from './server/lifecycle.ts'
 import { observe } from './server/observe.ts'
@@ -64,8 +64,7 @@ function programsOf({ binaries: { name, release, advice } }: ServerHost): Progra
 function findHost(version: string | undefined, { signal, log }: ProviderRun): Promise<ServerHost> {
   const known = prepared.get(version)
   if (known !== undefined) return known
-  const { SETPOINT_POSTGRES_USER: user, SETPOINT_POSTGRES_HOME: home } = process.env
-  const host = findAndTell({ user, home, version }, { signal, log }).catch((error: unknown) => {
+  const host = findAndTell({ ...readHostOptions(process.env), version }, { signal, log }).catch((error: unknown) => {
     prepared.delete(version)
     throw error
   })

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
 import { PostgresCluster } from '../../../functions/reconcilers/postgres/kinds.ts'
 import type { PostgresProvider, Programs } from '../../../functions/reconcilers/postgres/provider.ts'
+import { readHostOptions } from '../../../functions/reconcilers/postgres/server/host.ts'
 import { doctorReport } from '../../../shared/engine/insight/doctor.ts'
 import { createTestEnv } from '../../../shared/testing/test-env.ts'
 import { findAll } from './find-all.ts'
@@ -20,6 +21,12 @@ function providerOf(found: () => Programs): PostgresProvider {
     retain: async () => '',
   }
 }
+
+it('a variable that is empty says nothing of who runs servers, and by what', () => {
+  const [user, home] = ['SETPOINT_POSTGRES_USER', 'SETPOINT_POSTGRES_HOME']
+  expect(readHostOptions({ [user]: '', [home]: '' })).toEqual({ user: undefined, home: undefined })
+  expect(readHostOptions({ [user]: 'a', [home]: '/b' })).toEqual({ user: 'a', home: '/b' })
+})
 
 it('the status names the programs, and a condition says that their libraries are out of support while they are', async () => {
   let programs: Programs = { what: 'PostgreSQL 18.4 of npm', advice }

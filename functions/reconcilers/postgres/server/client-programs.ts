@@ -1,4 +1,5 @@
 import { runCommand } from './command.ts'
+import { readHostOptions } from './host.ts'
 import { findInstallations, programOf, pythonPackage, type InstallationSearch } from './installations.ts'
 
 /** A program that talks to servers, and is not one: `pg_dump`, `pg_restore`. */
@@ -22,7 +23,7 @@ const clientRoots = ['/opt/homebrew/opt/libpq', '/usr/local/opt/libpq']
 export async function findClientPrograms(
   program: 'pg_dump' | 'pg_restore',
   signal: AbortSignal,
-  { home = process.env['SETPOINT_POSTGRES_HOME'], ...search }: InstallationSearch = {},
+  { home = readHostOptions(process.env).home, ...search }: InstallationSearch = {},
 ): Promise<readonly ClientProgram[]> {
   const found: ClientProgram[] = []
   for (const root of home === undefined ? clientRoots : [home, ...clientRoots])

@@ -25,6 +25,11 @@ export interface HostOptions extends InstallationSearch {
   readonly version?: string | undefined
 }
 
+/** What the environment says. A variable that is empty says nothing. */
+export function readHostOptions(env: NodeJS.ProcessEnv): Pick<HostOptions, 'user' | 'home'> {
+  return { user: env['SETPOINT_POSTGRES_USER'] || undefined, home: env['SETPOINT_POSTGRES_HOME'] || undefined }
+}
+
 /** Older ones lack the locale provider `builtin` and the setting `allow_alter_system`. */
 const versionMin = 17
 
@@ -38,7 +43,7 @@ export async function prepareHost(options: HostOptions, signal: AbortSignal): Pr
   const account = await chooseAccount(user, signal)
   const cache = async () =>
     account === undefined
-      ? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'setpoint')
+      ? join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'setpoint')
       : join(await claimRefuge(account, refuge, signal), 'binaries')
   const refusals: string[] = []
   let fallback: Binaries | undefined
