@@ -274,6 +274,10 @@ describe('what a dump cannot hold', () => {
       `CREATE TYPE e AS ENUM ('a'); CREATE TABLE t (a e) PARTITION BY HASH (a)`,
       'table public.t, whose rows are parted by the hash of an enum',
     ],
+    [
+      'CREATE DOMAIN d AS int; CREATE FUNCTION f(d) RETURNS bool LANGUAGE sql RETURN true; ALTER DOMAIN d ADD CHECK (f(VALUE))',
+      'objects that need each other (CREATE DOMAIN public.d',
+    ],
     ['SELECT lo_create(0)', 'large object'],
     ['SELECT lo_create(7)', 'large object 7'],
     ['SELECT lo_create(n) FROM generate_series(1, 3000) n', '3000 large objects'],

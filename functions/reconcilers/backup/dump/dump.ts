@@ -5,7 +5,7 @@ import type { Endpoint } from '../../postgres/sql/connection.ts'
 import { chooseForm } from './form.ts'
 import { commentedObjects, commentTypes, takeInventory } from './inventory.ts'
 import { readDependencies, readObjects, userObjects, type DatabaseObject } from './objects.ts'
-import { inOrder } from './order.ts'
+import { CycleError, inOrder } from './order.ts'
 import { preparePgDump } from './pg-dump.ts'
 import { writeScript, writeToolScript, type ScriptPart } from './script.ts'
 import { withSession, type Session } from './session.ts'
@@ -45,16 +45,35 @@ export async function withDump<T>(request: DumpRequest, use: (dump: OpenDump) =>
     const { unsupported, leftOut, leftOutByPgDump } = await takeInventory(session)
     const { version, major } = await readVersion(session)
     const about = { database, version, takenAt: new Date(takenMs).toISOString() }
-    const form = await chooseForm({ database, unsupported, major }, () => findPrograms(signal))
+    const { objects, circles } = unsupported.length === 0 ? await readInOrder(session) : unread
+    const unfit = [...unsupported, ...circles]
+    const form = await chooseForm({ database, unsupported: unfit, major }, () => findPrograms(signal))
     if (form.kind === 'pg_dump') {
       const { mark: tool, content } = await preparePgDump(session, { program: form.program, endpoint, signal })
       const header = { ...about, leftOut: leftOutByPgDump, tool }
       const madeBy = `${tool.program} ${tool.version}`
       return use({ leftOut: leftOutByPgDump, madeBy, content: compress(writeToolScript(header, content)) })
     }
-    const objects = inOrder(await readObjects(session), await readDependencies(session))
     return use({ leftOut, content: compress(writeScript({ ...about, leftOut }, partsOf(objects, session))) })
   })
+}
+
+interface Read {
+  readonly objects: readonly DatabaseObject[]
+  /** What stands in no order, in words: a domain whose check calls a function that takes the domain. */
+  readonly circles: readonly string[]
+}
+
+const unread: Read = { objects: [], circles: [] }
+
+async function readInOrder(session: Session): Promise<Read> {
+  const [objects, dependencies] = [await readObjects(session), await readDependencies(session)]
+  try {
+    return { objects: inOrder(objects, dependencies), circles: [] }
+  } catch (error) {
+    if (!(error instanceof CycleError)) throw error
+    return { objects: [], circles: [`objects that need each other (${error.some})`] }
+  }
 }
 
 function findPgDump(signal: AbortSignal): Promise<readonly ClientProgram[]> {

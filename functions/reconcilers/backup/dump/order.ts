@@ -42,12 +42,15 @@ export function inOrder<One extends DumpNode>(nodes: readonly One[], edges: read
 }
 
 /** Objects that need each other, so that none can be made first. */
-class CycleError extends Error {
+export class CycleError extends Error {
   override readonly name = 'CycleError'
+  /** How some of their statements begin. */
+  readonly some: string
 
   constructor(nodes: readonly DumpNode[]) {
     const some = nodes.slice(0, 3).map(({ text }) => text.slice(0, 60))
     super(`${nodes.length} statements depend on each other, among them: ${some.join(' | ')}`)
+    this.some = some.join(' | ')
   }
 }
 
