@@ -198,6 +198,18 @@ describe('a failure', () => {
     expect((await env.get(Widget, 'w'))?.status).toMatchObject({ reconcile: { waiting: 'Stopped' } })
   })
 
+  it('F94 is an object that two nodes want: one of them has it, and the other does not take it away', async () => {
+    const node = { kind: ConfigMap, desired: () => ({ metadata: { name: 'both' }, data: {} }) }
+    await start(defineReconciler(Widget, { ...workflow(Widget, { first: node, second: node }) }))
+    await env.advance('10s')
+    expect(await env.get(ConfigMap, 'both')).toMatchObject({
+      metadata: { labels: { 'setpoint.dev/dependent': 'first' } },
+    })
+    const message = 'second: it wants ConfigMap both, which first wants, too'
+    const { conditions = [] } = (await env.get(Widget, 'w'))?.status ?? {}
+    expect(conditions).toMatchObject([{ type: 'Ready', status: 'False', message }])
+  })
+
   it('F94 of several nodes are all told', async () => {
     const fails = (what: string) => () => Promise.reject(new Error(what))
     const nodes = workflow(Widget, {

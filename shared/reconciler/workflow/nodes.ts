@@ -16,6 +16,8 @@ export interface WorkflowNode<Primary> {
   readonly ctx: Context
   /** The children of a kind, before anything was done. */
   readonly childrenBefore: (kind: Kind) => Promise<readonly ApiObject[]>
+  /** Which node of this pass wants an object. */
+  readonly wantedBy: Map<string, string>
 }
 
 export interface Made {
@@ -31,12 +33,24 @@ export async function makeNode<Primary>(node: WorkflowNode<Primary>): Promise<Ma
   const names = wanted.map(({ metadata }) => metadata.name)
   if (new Set(names).size < names.length)
     throw new TypeError(`${name} wants the same object twice: ${names.join(', ')}`)
+  for (const { metadata } of wanted) claim(node, metadata)
   const extra = (await ownObjects(node)).filter(({ metadata }) => !names.includes(metadata.name))
   const [objects] = await Promise.all([
     allDone(wanted.map((object) => ctx.apply(kind, labelNode(object, name)))),
     deleteObjects(node, extra),
   ])
   return { objects, ready: objects.every((object) => !isDeleting(object) && readyWhen(object, primary)) }
+}
+
+/** Two nodes would undo each other's work for ever. */
+function claim<Primary>(
+  { name, dependent: { kind }, wantedBy }: WorkflowNode<Primary>,
+  { name: object, namespace = '' }: { readonly name: string; readonly namespace?: string },
+): void {
+  const key = [kind.group, kind.kind, namespace, object].join('/')
+  const other = wantedBy.get(key)
+  if (other !== undefined) throw new TypeError(`it wants ${kind.kind} ${object}, which ${other} wants, too`)
+  wantedBy.set(key, name)
 }
 
 /** Asks for the deletion of the node's objects, and tells whether they are gone. */

@@ -29,6 +29,7 @@ interface Progress extends PassResult {
   readonly states: Map<string, NodeState>
   readonly objects: Map<string, readonly ApiObject[]>
   readonly errors: Map<string, unknown>
+  readonly wantedBy: Map<string, string>
   /** The children of a kind, before anything was done. */
   readonly childrenBefore: (kind: Kind) => Promise<readonly ApiObject[]>
 }
@@ -39,7 +40,8 @@ export async function runNodes<Primary>(
   fatesFor: (graph: Graph, wishes: ReadonlyMap<string, Wish>) => ReadonlyMap<string, Fate>,
 ): Promise<PassResult> {
   const { graph, ctx } = pass
-  const progress = { states: new Map(), objects: new Map(), errors: new Map(), childrenBefore: readOnce(ctx) }
+  const childrenBefore = readOnce(ctx)
+  const progress = { states: new Map(), objects: new Map(), errors: new Map(), wantedBy: new Map(), childrenBefore }
   const fates = fatesFor(graph, await wishesOf(pass, progress))
   const begun = new Set<string>()
   const goOn = async (): Promise<void> => {
@@ -80,7 +82,8 @@ async function runNode<Primary>(
 ): Promise<void> {
   const dependent = dependents[name]
   if (dependent === undefined) return
-  const node = { name, dependent, primary, ctx, childrenBefore: progress.childrenBefore }
+  const { childrenBefore, wantedBy } = progress
+  const node = { name, dependent, primary, ctx, childrenBefore, wantedBy }
   await attempt(progress, name, async () => {
     if (fate === 'delete') return void progress.states.set(name, await deleteNode(node))
     const { ready, objects } = await makeNode(node)
