@@ -45,6 +45,7 @@ export function contentRoutes(
     isNeverHeld: true,
     targets,
   })
+  const wasThere = createMemory({ store, clock })
   const isLate = ({ type, stored }: Change): boolean => {
     const madeMs = parseTimestamp(stored.object.metadata.creationTimestamp) ?? 0
     return type === 'added' && clock.nowMs() - madeMs > promptMsMax
@@ -57,11 +58,31 @@ export function contentRoutes(
     ),
     route(0, async (change) => {
       const { namespace } = change.stored.object.metadata
-      if (namespace === undefined || !isLate(change) || (await isThere(store, namespace))) return []
+      if (namespace === undefined || !isLate(change) || (await wasThere(namespace))) return []
       return [target(namespace, '', 'their namespace was gone when one was made')]
     }),
   ]
 }
+
+/**
+ * Remembers for a moment which namespaces are there: where changes are told of late, many creations are. The look after
+ * the end of a namespace finds what comes within that moment.
+ */
+function createMemory({ store, clock }: Pick<NamespaceContentOptions, 'store' | 'clock'>) {
+  let there = new Set<string>()
+  let sinceMs = -Infinity
+  return async (namespace: string): Promise<boolean> => {
+    const nowMs = clock.nowMs()
+    if (Math.abs(nowMs - sinceMs) > rememberedMs) [there, sinceMs] = [new Set(), nowMs]
+    const known = there
+    if (known.has(namespace)) return true
+    const isKnown = await isThere(store, namespace)
+    if (isKnown) known.add(namespace)
+    return isKnown
+  }
+}
+
+const rememberedMs = 2_000
 
 /** No object is of this kind: all content of a namespace. */
 const contentKind = { group: 'garbage.setpoint.dev', kind: 'Content' }

@@ -82,6 +82,24 @@ describe('who wakes the content of a namespace', () => {
   })
 })
 
+it('a namespace is remembered for two seconds, if it is there', async () => {
+  const reads: string[] = []
+  let nowMs = 100_000
+  const store = {
+    get: async ({ name }: ObjectKey) => {
+      reads.push(`${nowMs} ${name}`)
+      return name === 'm' ? ({} as StoredObject) : undefined
+    },
+  }
+  const [, late] = contentRoutes('queue', { store, clock: { nowMs: () => nowMs } })
+  for (nowMs of [100_000, 102_000, 102_001, 100_000])
+    for (const namespace of ['m', 'n', 'm'])
+      await late?.targets(changeOf('added', 'ConfigMap', { namespace, creationTimestamp: timestamp(0) }), [])
+  // A clock that is put back by more remembers nothing.
+  const all = ['100000 m', '100000 n', '102000 n', '102001 m', '102001 n', '100000 m', '100000 n']
+  expect(reads).toEqual(all)
+})
+
 describe('the content of a namespace', () => {
   async function fill(): Promise<void> {
     await harness.send('POST /api/v1/namespaces', { body: { metadata: { name: 'n' } } })
