@@ -106,7 +106,10 @@ describe('what is measured', () => {
     // Nobody watches: the object twice, and the timer of the safety net that comes into the index and goes.
     expect(change.writeUnits).toBeLessThanOrEqual(2 + 2)
     expect(change.readUnits).toBeLessThanOrEqual(2.5)
-    expect(read).toMatchObject({ readUnits: 1, writeUnits: 0 })
+    // On a busy machine what is kept of kinds and roles is old by then, and read again once in all of them.
+    expect(read.readUnits).toBeGreaterThanOrEqual(1)
+    expect(read.readUnits).toBeLessThan(1.2)
+    expect(read.writeUnits).toBe(0)
     // Where it stands; and how long each queue is, once.
     expect(tick).toMatchObject({ writeUnits: 1, queueRequests: 1 })
   })
