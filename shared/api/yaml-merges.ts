@@ -1,4 +1,4 @@
-import { isAlias, isMap, isPair, isScalar, isSeq, type Alias, type Document } from 'yaml'
+import { isAlias, isMap, isPair, isScalar, isSeq, type Document } from 'yaml'
 
 /** What `<<` merges into maps, copied for each of them, costs. */
 const valuesMax = 10_000
@@ -12,17 +12,16 @@ export function requireFewMerged(document: Document): void {
 /** Counts the values of a node, and those that are merged into it. What stands in itself has no end. */
 function createCount(document: Document): (node: unknown) => number {
   const known = new Map<unknown, number>()
-  const sum = (nodes: readonly unknown[]): number => nodes.reduce<number>((total, node) => total + count(node), 0)
+  const sum = (nodes: readonly unknown[], of: (node: unknown) => number): number =>
+    nodes.reduce<number>((total, node) => total + of(node), 0)
   const countNew = (node: unknown): number => {
     if (isPair(node)) return isMerge(node.key) ? countMerged(node.value) : 1 + count(node.value)
-    if (isMap(node) || isSeq(node)) return 1 + sum(node.items)
-    return 1
+    return isMap(node) || isSeq(node) ? 1 + sum(node.items, count) : 1
   }
   const countMerged = (source: unknown): number => {
-    const found = isAlias(source) ? resolve(source) : source
-    return isSeq(found) ? found.items.reduce<number>((total, item) => total + countMerged(item), 0) : count(found)
+    const found = isAlias(source) ? source.resolve(document) : source
+    return isSeq(found) ? sum(found.items, countMerged) : count(found)
   }
-  const resolve = (alias: Alias): unknown => alias.resolve(document)
   const count = (node: unknown): number => {
     const before = known.get(node)
     if (before !== undefined) return before

@@ -1,9 +1,9 @@
 import type { ScalarTag } from 'yaml'
 
 /**
- * What plain words of YAML stand for, as kubectl and Kubernetes read them: a file means the same whoever sends it. That
- * is YAML 1.1 for the most part, in which `yes` is true and `0644` octal, without its times and its numbers to the base
- * of 60. Source: go.yaml.in/yaml/v2, `resolve.go`.
+ * The meaning of plain words of YAML. kubectl and Kubernetes read them so, and a file has one meaning for all clients.
+ * Most of it is YAML 1.1: `yes` is true, and `0644` is octal. Times and numbers to the base of 60 are left out. Source:
+ * go.yaml.in/yaml/v2, `resolve.go`.
  */
 export const scalarTags: ScalarTag[] = [
   { default: true, tag: 'tag:yaml.org,2002:null', test: /^(?:~|null|Null|NULL)?$/, resolve: () => null },

@@ -14,6 +14,10 @@ export function keyOf(object: ApiObject): ObjectKey {
   return { group: parseApiVersion(object.apiVersion).group, kind: object.kind, namespace, name }
 }
 
+export function namespaceKeyOf(name: string): ObjectKey {
+  return { group: '', kind: 'Namespace', namespace: '', name }
+}
+
 /** One text per key: no part of a key can hold a slash. */
 export function keyText(key: ObjectKey): string {
   return `${key.group}/${key.kind}/${key.namespace}/${key.name}`

@@ -6,6 +6,7 @@ import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
 import { concealValue, type FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
+import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { interpretSchema } from '../model/schema/validate.ts'
 import { siftMetadata } from './metadata-fields.ts'
@@ -19,10 +20,11 @@ export interface Admitted {
   readonly warnings: readonly string[]
 }
 
-/** A body of the right kind, and what it has that the schema does not know. */
+/** A body of the right kind, and its fields that nobody knows: the schema, and the metadata of Kubernetes. */
 export interface Sifted extends Admitted {
   readonly given: JsonObject
   readonly unknown: readonly string[]
+  readonly strange: readonly string[]
 }
 
 /**
@@ -48,23 +50,23 @@ export function siftBody(kind: ServedKind, sent: JsonObject, live?: ApiObject): 
   const { body: given, unknown: strange, warnings } = admitMetadata(normalizeBody(kind, sent), live)
   const isKnown = live !== undefined && isSettled(kind.schema, given, live)
   const { value: body, unknown } = isKnown ? { value: given, unknown: [] } : prune(kind.schema, given)
-  return { given, body, unknown: strange.length === 0 ? unknown : [...unknown, ...strange], warnings }
+  return { given, body, unknown, strange, warnings }
 }
 
 /**
  * What is wrong with a body. An object that was stored under another schema has fields that this one does not know: who
  * leaves them as they are has not sent them.
  */
-export function faultsBeside(kind: ServedKind, { given, unknown }: Sifted, live?: ApiObject): readonly string[] {
-  if (unknown.length === 0) return []
-  const left = live === undefined ? undefined : new Set(unknownLeft(kind, given, live))
-  return unknown.filter((field) => left?.has(field) !== true).map((field) => `unknown field "${field}"`)
+export function faultsBeside({ schema }: ServedKind, sifted: Sifted, live?: ApiObject): readonly string[] {
+  const { given, unknown, strange } = sifted
+  const sent = live === undefined || unknown.length === 0 ? unknown : unknownIn(schema, unknown, changedIn(given, live))
+  return [...sent, ...strange].map((field) => `unknown field "${field}"`)
 }
 
-/** The fields that the schema does not know, and that are what they are in the live object. */
-function unknownLeft({ schema }: ServedKind, given: JsonObject, live: ApiObject): readonly string[] {
-  const changed = new Set(prune(schema, changedIn(given, live) as JsonObject).unknown)
-  return prune(schema, given).unknown.filter((field) => !changed.has(field))
+/** Those of the unknown fields that are in a part of the body. */
+function unknownIn(schema: StructuralSchema, unknown: readonly string[], part: Json): readonly string[] {
+  const there = new Set(prune(schema, part as JsonObject).unknown)
+  return unknown.filter((field) => there.has(field))
 }
 
 /** What of a value is another than in the live one, at its place. */

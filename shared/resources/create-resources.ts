@@ -1,5 +1,6 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { isObject, textOf, type JsonObject } from '../model/json.ts'
+import { namespaceKeyOf } from '../model/object-key.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -424,7 +425,7 @@ async function requireNamespace(
   kind: ServedKind,
   { name: created, namespace: name = '' }: ObjectMeta,
 ): Promise<void> {
-  const stored = await store.get({ group: '', kind: 'Namespace', namespace: '', name })
+  const stored = await store.get(namespaceKeyOf(name))
   if (stored === undefined) {
     const details = { name, kind: 'namespaces' }
     throw new OperatingError('NOT_FOUND', `namespaces "${name}" not found`, { details })

@@ -1,5 +1,6 @@
 import { userInfoOf } from './user-info.ts'
 import type { JsonObject } from '../model/json.ts'
+import { namespaceKeyOf } from '../model/object-key.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import type { RuledRequest, Matched } from '../model/policy/matches.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -39,7 +40,7 @@ export function partOf({ object, old }: Reviewed, part: 'name' | 'namespace'): s
 export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promise<ApiObject | undefined> {
   const name = reviewed.kind.namespaced ? partOf(reviewed, 'namespace') : ''
   if (name === '') return undefined
-  return (await store.get({ group: '', kind: 'Namespace', namespace: '', name }))?.object
+  return (await store.get(namespaceKeyOf(name)))?.object
 }
 
 /** AdmissionRequest of admission.k8s.io/v1, without the objects. */

@@ -1117,12 +1117,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/resources/admission.ts',
-    line: 'return { given, body, unknown: strange.length === 0 ? unknown : [...unknown, ...strange], warnings }',
-    replacement: 'false',
-    why: 'a copy of the list says the same',
-  },
-  {
-    path: 'shared/resources/admission.ts',
     line: 'if (faults.length === 0) return { body, warnings }',
     replacement: 'false',
     why: 'without faults there is no warning: only the making of a list is spared',

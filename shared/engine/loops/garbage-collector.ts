@@ -32,6 +32,8 @@ export interface GarbageCollectorOptions {
 }
 
 export const garbageCollectorName = 'garbage-collector'
+/** Of keys that stand for many objects. */
+export const garbageGroup = 'garbage.setpoint.dev'
 
 export function garbageRoute(index: ObjectIndex): Route {
   return {
@@ -80,7 +82,7 @@ function isOwned({ metadata: { ownerReferences = [] } }: ApiObject): boolean {
 /**
  * No object is of this kind: all children of an owner, whose uid stands for the namespace and whose key for the name.
  */
-const childrenKind = { group: 'garbage.setpoint.dev', kind: 'Children' }
+const childrenKind = { group: garbageGroup, kind: 'Children' }
 
 function childrenKey(owner: ApiObject): ObjectKey {
   return { ...childrenKind, namespace: owner.metadata.uid, name: encodeURIComponent(keyText(keyOf(owner))) }

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../model/object-key.ts'
+import { namespaceKeyOf } from '../../model/object-key.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -11,16 +11,18 @@ import type { Turn, TurnRunner } from '../state/turn.ts'
 import type { Route } from '../wake/routes.ts'
 import type { Target } from '../wake/wake-up.ts'
 import { deleteAll } from './delete-all.ts'
+import { garbageGroup } from './garbage-collector.ts'
 
 /**
- * What is written into a namespace behind its end goes, too. A creation looks at its namespace right before it writes,
- * and a process may stand still between the two.
+ * Objects that are written into a namespace after its end are deleted, too. A creation reads its namespace right before
+ * it writes, and a process may stand still between the two.
  *
- * - Some time after a namespace is gone its content is looked at once more: whoever was let in has written by then.
- * - A creation that took longer has its namespace looked at when it is told of.
- * - Once a day each object has its namespace looked at, with the look for garbage.
+ * - Half a minute after the end of a namespace the engine looks at its content once more. Most late writes are done by
+ *   then.
+ * - A creation may take longer. When the relay sees it, the relay reads the namespace.
+ * - Once a day the look for garbage reads the namespace of each object.
  *
- * A namespace of the same name that is there by then keeps what is in it.
+ * If a new namespace has the same name by then, it keeps the objects.
  */
 export interface NamespaceContentOptions {
   readonly store: Pick<ObjectStore, 'get'>
@@ -65,8 +67,8 @@ export function contentRoutes(
 }
 
 /**
- * Remembers for a moment which namespaces are there: where changes are told of late, many creations are. The look after
- * the end of a namespace finds what comes within that moment.
+ * Remembers for a moment which namespaces are there. A relay that is behind sees many late creations, and reads each
+ * namespace once. The look after the end of a namespace finds the objects of that moment.
  */
 function createMemory({ store, clock }: Pick<NamespaceContentOptions, 'store' | 'clock'>) {
   let there = new Set<string>()
@@ -85,7 +87,7 @@ function createMemory({ store, clock }: Pick<NamespaceContentOptions, 'store' | 
 const rememberedMs = 2_000
 
 /** No object is of this kind: all content of a namespace. */
-const contentKind = { group: 'garbage.setpoint.dev', kind: 'Content' }
+const contentKind = { group: garbageGroup, kind: 'Content' }
 
 /** `uid`: of the namespace that is gone. Keys of two sorts do not share their times. */
 function target(name: string, uid: string, reason: string): Target {
@@ -123,6 +125,5 @@ async function removeContent({ store, resources, catalog }: NamespaceContentOpti
 }
 
 async function isThere(store: Pick<ObjectStore, 'get'>, name: string): Promise<boolean> {
-  const key: ObjectKey = { group: namespaceKind.group, kind: namespaceKind.kind, namespace: '', name }
-  return (await store.get(key)) !== undefined
+  return (await store.get(namespaceKeyOf(name))) !== undefined
 }

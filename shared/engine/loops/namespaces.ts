@@ -1,6 +1,7 @@
 import type { ConditionPatch } from '../../model/conditions.ts'
 import { conditionsOf, patchConditions } from '../../model/conditions.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { namespaceKeyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import { parseTimestamp } from '../../model/time.ts'
@@ -70,7 +71,7 @@ export const accountRoute: Route = {
   debounceMs: 0,
   targets: ({ type, stored: { object } }) => {
     if (type !== 'removed' || !isAccount(object) || !isOf(object, serviceAccountKind)) return []
-    const key = { group: '', kind: namespaceKind.kind, namespace: '', name: object.metadata.namespace ?? '' }
+    const key = namespaceKeyOf(object.metadata.namespace ?? '')
     return [{ key, lane: 'background', reason: 'its ServiceAccount is gone' }]
   },
 }

@@ -1,5 +1,6 @@
 import { roleAnnotation } from '../../model/control-annotations.ts'
 import { OperatingError } from '../../model/errors.ts'
+import { namespaceKeyOf } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { RoleCredentials, RoleRequest } from '../../ports/roles.ts'
 import type { AssumedRole } from '../../reconciler/context.ts'
@@ -25,8 +26,8 @@ export async function assumeRole(
       'roles are assumed on AWS only: give a test roles of its own (createTestEnv)',
     )
   const { namespace } = object.metadata
-  const key = { group: '', kind: 'Namespace', namespace: '', name: namespace ?? '' }
-  const annotated = role.roleArn === undefined && namespace !== undefined ? await store.get(key) : undefined
+  const isNamed = role.roleArn === undefined && namespace !== undefined
+  const annotated = isNamed ? await store.get(namespaceKeyOf(namespace)) : undefined
   const roleArn = role.roleArn ?? annotated?.object.metadata.annotations?.[roleAnnotation]
   return roles.assume(
     roleRequestOf({ ...role, ...(roleArn !== undefined && { roleArn }) }, object, controller),

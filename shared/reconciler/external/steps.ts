@@ -108,10 +108,8 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
     return ctx.notes.keep()
   }
   try {
-    const entity = await calls.make('create', () => api.create(client, declareFor(run), ownerOf(run)), {
-      before: intend,
-    })
-    if (!isObject(entity)) throw new TypeError('an API that creates returns what it has created')
+    const made = await calls.make('create', () => api.create(client, declareFor(run), ownerOf(run)), { before: intend })
+    const entity = requireEntity(made, 'an API that creates returns what it has created')
     const { intent: _, ...memory } = run.memory
     remember(run, { ...memory, id: idIn(run, entity), createdAtMs: ctx.now() })
     await ctx.notes.keep()
@@ -159,17 +157,19 @@ async function update<Client>(
   const { calls, client, spec, ctx } = run
   if (run.seen === undefined) await checkPlace(run)
   const wanted = withLocked(declareFor(run), run.seen?.entity ?? locked, spec.far.api.immutable)
-  const entity = await calls.make('update', async () => returned(await spec.far.api.update(client, id, wanted)))
+  // What tells nothing of an entity does not tell that it is gone.
+  const entity = await calls.make('update', async () =>
+    requireEntity(await spec.far.api.update(client, id, wanted), 'an API that updates returns what is there then'),
+  )
   run.seen = { entity }
   if (entity === undefined) return
   run.has = 'asserted'
   if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
 }
 
-/** What tells nothing of an entity does not tell that it is gone. */
-function returned(entity: unknown): JsonObject {
-  if (isObject(entity)) return entity
-  throw new TypeError('an API that updates returns what is there then')
+function requireEntity(answer: unknown, rule: string): JsonObject {
+  if (isObject(answer)) return answer
+  throw new TypeError(rule)
 }
 
 /** Whether it is gone, the next look says. */

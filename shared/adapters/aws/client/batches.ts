@@ -61,7 +61,7 @@ async function putThrough<Entry>(batch: readonly Entry[], options: BatchOptions<
     refused = all.filter(({ isFinal }) => !isFinal)
     left = refused.map(({ entry }) => entry)
   }
-  // What may be taken later comes first: whoever gave up all of them for the other would lose it.
+  // A caller gives up entries that are refused for good. An entry that may be taken later must not be among them.
   const [failed] = [...refused, ...final]
   if (failed !== undefined) throw failureOf(failed, attempt)
 }

@@ -26,8 +26,8 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
   writeNow<Result>(work: () => Result): Result
 
   /**
-   * Copies what is committed into another file (mode 0600, too), in small portions between which everything goes on;
-   * what is written meanwhile is in the copy, too. Rejects with UNAVAILABLE.
+   * Copies the committed data into another file of mode 0600, in small portions. Reads and writes go on between the
+   * portions, and the copy has these writes, too. Rejects with UNAVAILABLE.
    */
   copyTo(file: string): Promise<void>
 
