@@ -49,7 +49,7 @@ export interface GuardedDatabase {
   /** It is a copy, and must not act. */
   readonly isHeld: boolean
   readonly sealing: Sealing | undefined
-  /** Notes from now on, once a second, how far the database is. Called once. */
+  /** Notes from now on, once a second, how far the database is by what was given last. */
   follow(latest: () => number): void
   /** Commits what waits, notes exactly how far that is, and lets the files go. */
   close(): void
@@ -148,6 +148,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
     sealing,
     follow: (from) => {
       latest = from
+      clearInterval(timer)
       timer = setInterval(note, options.markMs ?? 1_000).unref()
     },
     close: () => {

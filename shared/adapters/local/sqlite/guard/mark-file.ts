@@ -28,8 +28,9 @@ export interface Mark {
  */
 export interface MarkFile {
   readonly mark: Mark | undefined
-  /** On disk when it returns. Throws UNAVAILABLE. */
+  /** On disk when it returns. Throws UNAVAILABLE, once it is closed too: its descriptor may be that of another file. */
   write(mark: Mark): void
+  /** A second time is none. */
   close(): void
 }
 
@@ -49,6 +50,7 @@ export function readMark(file: string): ReadMark {
 /** For one process at a time. Throws UNAVAILABLE. */
 export function openMarkFile(file: string): MarkFile {
   const descriptor = attempt('open', file, () => openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600))
+  let isOpen = true
   let newest = attempt('read', file, () => newestOf(readFileSync(descriptor)))
   return {
     get mark() {
@@ -58,13 +60,17 @@ export function openMarkFile(file: string): MarkFile {
       const turn = (newest?.turn ?? 0) + 1
       const bytes = placeOf({ turn, mark })
       attempt('write', file, () => {
+        if (!isOpen) throw new Error('it is closed')
         if (fstatSync(descriptor).size < 2 * placeBytes) makeRoom(file, descriptor)
         writeSync(descriptor, bytes, 0, placeBytes, (turn % 2) * placeBytes)
         fdatasyncSync(descriptor)
       })
       newest = { turn, mark }
     },
-    close: () => closeSync(descriptor),
+    close: () => {
+      if (isOpen) closeSync(descriptor)
+      isOpen = false
+    },
   }
 }
 

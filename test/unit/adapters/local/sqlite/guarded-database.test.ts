@@ -161,6 +161,16 @@ describe('a start', () => {
     expect([markNow().resourceVersion, vi.getTimerCount()]).toEqual([8, 0])
   })
 
+  it('notes it by what was given last, and nothing once it is closed', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const one = start()
+    for (const latest of [7, 8]) one.follow(() => latest)
+    vi.advanceTimersByTime(1_000)
+    expect([markNow().resourceVersion, vi.getTimerCount()]).toEqual([8, 1])
+    one.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   it('notes it as often as it is told to', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     start({ markMs: 10 }).follow(() => 7)

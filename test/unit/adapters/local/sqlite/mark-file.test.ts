@@ -67,6 +67,20 @@ it('is for its owner alone, and says that it cannot be read', () => {
   expect(() => openMarkFile(join(path, 'none'))).toThrow(`cannot open ${join(path, 'none')}: ENOTDIR`)
 })
 
+it('touches nothing once it is closed: its descriptor may be another file’s', () => {
+  using directory = temporaryDirectory('mark')
+  const file = openMarkFile(join(directory.path, 'mark'))
+  file.write(mark)
+  file.close()
+  const other = fs.openSync(join(directory.path, 'other'), 'w+')
+  expect(() => file.write(mark)).toThrow(
+    expect.objectContaining({ code: 'UNAVAILABLE', message: expect.stringContaining('mark: it is closed') }),
+  )
+  file.close()
+  expect(fs.fstatSync(other).size).toBe(0)
+  fs.closeSync(other)
+})
+
 it('has room for both places from its first write on, whatever stood there', () => {
   using directory = temporaryDirectory('mark')
   const path = join(directory.path, 'mark')
