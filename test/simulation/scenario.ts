@@ -46,8 +46,8 @@ export interface WatchTrouble {
   readonly lagMsMax: number
   /** How much earlier than it is made a write may be numbered. */
   readonly numberedMsMax: number
-  /** The kinds have been watched for long, so that the index has all of their writes. */
-  readonly isRecorded: boolean
+  /** The kinds have been watched for long, so that the index has all of their writes, over so many buckets. */
+  readonly recordedBuckets?: number | undefined
 }
 
 /** How a process ends: killed; with the power of the machine; with the power while it writes. */
