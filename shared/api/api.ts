@@ -238,7 +238,8 @@ function subresourceVerbs(subresource: string, kind: ServedKind): readonly Verb[
 /** Verbs that make sense over all namespaces. */
 const acrossNamespaces: readonly Verb[] = ['list', 'watch']
 
+/** A namespace is itself the place that roles are asked about: no other one stands in it. */
 function standsThere(kind: ServedKind, info: ResourceRequest): boolean {
   if (kind.namespaced) return info.namespace !== '' || acrossNamespaces.includes(info.verb)
-  return info.namespace === '' || info.resource === 'namespaces'
+  return info.namespace === '' || (info.resource === 'namespaces' && info.name === info.namespace)
 }

@@ -37,7 +37,7 @@ export function requestInfo(request: Pick<HttpRequest, 'method' | 'path' | 'quer
   const groupAt = segments[0] === 'apis' ? 1 : segments[0] === 'api' ? 0 : undefined
   if (groupAt === undefined || segments.length < groupAt + 3) return { isResource: false, segments }
   const group = groupAt === 0 ? '' : (segments[1] ?? '')
-  const place = placeOf(segments.slice(groupAt + 2))
+  const place = placeOf(segments.slice(groupAt + 2), group)
   return { isResource: true, verb: verbOf(request, place.name), group, version: segments[groupAt + 1] ?? '', ...place }
 }
 
@@ -61,14 +61,17 @@ type Place = Pick<ResourceRequest, 'namespace' | 'resource' | 'name' | 'subresou
 /**
  * Of the parts behind the version. `namespaces/x/y` is the resource y in x, unless y belongs to the namespace itself.
  */
-function placeOf(parts: readonly string[]): Place {
+function placeOf(parts: readonly string[], group: string): Place {
   const namespace = parts[0] === 'namespaces' ? (parts[1] ?? '') : ''
-  const isInNamespace = namespace !== '' && parts.length > 2 && !namespaceSubresources.includes(parts[2] ?? '')
+  const ofNamespace = group === '' ? namespaceSubresources : kubernetesSubresources
+  const isInNamespace = namespace !== '' && parts.length > 2 && !ofNamespace.includes(parts[2] ?? '')
   const [resource = '', name = '', ...rest] = isInNamespace ? parts.slice(2) : parts
   return { namespace, resource, name, subresource: rest.join('/') }
 }
 
-const namespaceSubresources: readonly string[] = ['status', 'finalize', 'explain', 'runs']
+/** Kubernetes takes these for a namespace's in every group. A kind of another group may be called `runs`. */
+const kubernetesSubresources: readonly string[] = ['status', 'finalize']
+const namespaceSubresources: readonly string[] = [...kubernetesSubresources, 'explain', 'runs']
 
 function verbOf({ method, query }: Pick<HttpRequest, 'method' | 'query'>, name: string): Verb {
   switch (method) {

@@ -114,6 +114,31 @@ describe('a role', () => {
     expect((await alice(`GET ${group}/clusterroles`)).status).toBe(403)
   })
 
+  it('of everything in a namespace reaches no other namespace by way of it', async () => {
+    const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
+    await made(`POST ${group}/namespaces/default/roles`, { metadata: { name: 'all' }, rules })
+    await made(`POST ${group}/namespaces/default/rolebindings`, {
+      metadata: { name: 'all' },
+      roleRef: { kind: 'Role', name: 'all' },
+      subjects: [{ kind: 'User', name: 'alice' }],
+    })
+    await made('POST /api/v1/namespaces', { metadata: { name: 'other' } })
+    const within = '/api/v1/namespaces/default/namespaces'
+    expect((await alice('GET /api/v1/namespaces/default')).status).toBe(200)
+    expect((await alice('GET /api/v1/namespaces/other')).status).toBe(403)
+    for (const line of [
+      `GET ${within}`,
+      `GET ${within}/other`,
+      `GET ${within}/other/explain`,
+      `DELETE ${within}/other`,
+    ])
+      expect([line, (await alice(line)).status]).toEqual([line, 404])
+    expect((await alice(`POST ${within}`, { metadata: { name: 'more' } })).status).toBe(404)
+    expect((await alice(`PUT ${within}/other/finalize`, { metadata: { name: 'other' } })).status).toBe(404)
+    const { status, body } = await harness.send('GET /api/v1/namespaces/other')
+    expect([status, body.metadata.deletionTimestamp]).toEqual([200, undefined])
+  })
+
   it('of names allows a list of one name', async () => {
     await role('one', { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'get'], resourceNames: ['a'] })
     await bind('one', 'alice')

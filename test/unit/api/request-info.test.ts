@@ -52,6 +52,18 @@ describe('what a request asks for', () => {
       line: 'PUT /api/v1/namespaces/ns/finalize',
       is: { resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'finalize', verb: 'update' },
     },
+    {
+      line: 'GET /api/v1/namespaces/ns/runs',
+      is: { resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'runs' },
+    },
+    ...['runs', 'explain'].map((name) => ({
+      line: `GET /apis/example.com/v1/namespaces/ns/${name}`,
+      is: { group: 'example.com', resource: name, namespace: 'ns', verb: 'list' },
+    })),
+    {
+      line: 'GET /apis/example.com/v1/namespaces/ns/status',
+      is: { group: 'example.com', resource: 'namespaces', namespace: 'ns', name: 'ns', subresource: 'status' },
+    },
     { line: 'GET /api/v1/namespaces/ns/configmaps/c', is: { resource: 'configmaps', namespace: 'ns', name: 'c' } },
     { line: 'GET //api//v1/configmaps/', is: { resource: 'configmaps', verb: 'list' } },
     { line: 'GET /api/v1/configmaps/a%20b%2Fc', is: { resource: 'configmaps', name: 'a b/c' } },
