@@ -76,9 +76,8 @@ function has(names: readonly string[], name: string): boolean {
   return names.includes('*') || names.includes(name)
 }
 
-// `*` is every resource without their subresources; `disks/*` and `*/status` are subresources of one and of all.
+// `*` is every resource without their subresources; `disks/*` is disks with theirs, and `*/status` that of all.
 function matchesPath(pattern: string, path: string, { plural, subresource }: RuledRequest): boolean {
-  if (pattern === path || pattern === '*/*') return true
-  if (subresource === '') return pattern === '*'
-  return pattern === `${plural}/*` || pattern === `*/${subresource}`
+  if (pattern === path || pattern === '*/*' || pattern === `${plural}/*`) return true
+  return pattern === (subresource === '' ? '*' : `*/${subresource}`)
 }
