@@ -98,9 +98,9 @@ function webhooksOf({ object }: StoredObject): readonly StoredWebhook[] {
   }))
 }
 
-/** Whether an expression may name `authorizer`. */
+/** Whether an expression may name `authorizer`. In JSON a line that begins with it begins with other letters. */
 function asksRights(spec: unknown): boolean {
-  return /\bauthorizer\b/.test(JSON.stringify(spec) ?? '')
+  return (JSON.stringify(spec) ?? '').includes('authorizer')
 }
 
 function bind<Spec, Compiled, Binding extends BindingBase>(

@@ -311,6 +311,7 @@ describe('rights, of which expressions ask', () => {
     ['an account whose group has them', bots, account, true],
     ['an account that has none', ann, account, false],
     ['where nobody knows', undefined, mayGet, false],
+    ['who has them, asked on a line of its own', ann, `object.spec.size > 5 ||\n${mayGet}`, true],
   ])('are those of %s', async (...row) => {
     const [, subject, expression, isAllowed] = row
     const readAccess = subject && (() => bookFor(subject))
