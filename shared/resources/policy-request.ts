@@ -1,3 +1,4 @@
+import { namespaceKind } from './built-in-kinds.ts'
 import { userInfoOf } from './user-info.ts'
 import type { JsonObject } from '../model/json.ts'
 import { namespaceKeyOf } from '../model/object-key.ts'
@@ -24,17 +25,33 @@ export function askedOf(reviewed: Reviewed): RuledRequest {
 }
 
 export function matchedOf(reviewed: Reviewed, namespaceObject: ApiObject | undefined): Matched {
-  const { kind, object, old } = reviewed
+  const { object, old } = reviewed
   return {
     ...askedOf(reviewed),
     objects: [object, old].filter((one) => one !== undefined),
-    namespaceLabels: namespaceObject?.metadata.labels ?? (kind.namespaced ? {} : undefined),
+    namespaceLabels: labelsOfNamespace(reviewed, namespaceObject),
   }
 }
 
-/** The name or the namespace of what is written; empty if it has none. */
-export function partOf({ object, old }: Reviewed, part: 'name' | 'namespace'): string {
-  return (object ?? old)?.metadata[part] ?? ''
+/** Undefined for what is in none. A namespace is selected by its own labels; by a path of it, by those it had. */
+function labelsOfNamespace(
+  reviewed: Reviewed,
+  namespaceObject: ApiObject | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (!isNamespace(reviewed)) return namespaceObject?.metadata.labels ?? (reviewed.kind.namespaced ? {} : undefined)
+  const { object, old, subresource } = reviewed
+  const { labels } = ((subresource === '' ? object : undefined) ?? old ?? object)?.metadata ?? {}
+  return { 'kubernetes.io/metadata.name': partOf(reviewed, 'name'), ...labels }
+}
+
+function isNamespace({ kind, resource: { group, kind: name } = kind }: Reviewed): boolean {
+  return group === namespaceKind.group && name === namespaceKind.kind
+}
+
+/** The name or the namespace of what is written; empty if it has none. A namespace is in itself, as on Kubernetes. */
+export function partOf(reviewed: Reviewed, part: 'name' | 'namespace'): string {
+  const { object, old } = reviewed
+  return (object ?? old)?.metadata[isNamespace(reviewed) ? 'name' : part] ?? ''
 }
 
 export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promise<ApiObject | undefined> {

@@ -163,6 +163,23 @@ describe('a policy', () => {
     expect(await create(1)).toMatchObject({ code: 201 })
   })
 
+  it('selects namespaces by their own labels', async () => {
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE', 'DELETE'], resources: ['namespaces'] }
+    await bind(
+      { validations: [{ expression: 'request.namespace == ""', message: 'it is protected' }] },
+      { matchResources: { namespaceSelector: { matchLabels: { protected: 'yes' } } } },
+      { resourceRules: [rule] },
+    )
+    const spaces = '/api/v1/namespaces'
+    for (const name of ['plain', 'dear']) await send(`POST ${spaces}`, { metadata: { name } })
+    await send(`PATCH ${spaces}/plain`, { metadata: { labels: { a: 'b' } } })
+    const metadata = { labels: { protected: 'yes' } }
+    expect(await send(`PATCH ${spaces}/dear`, { metadata })).toMatchObject({ code: 422 })
+    await send(`POST ${spaces}`, { metadata: { name: 'kept', ...metadata } })
+    expect(await send(`DELETE ${spaces}/kept`)).toMatchObject({ code: 422 })
+    expect(await send(`DELETE ${spaces}/plain`)).toMatchObject({ code: 200 })
+  })
+
   it('judges the status only where it asks for it', async () => {
     const status = [{ ...rules[0], resources: ['pools/status'] }]
     await bind(

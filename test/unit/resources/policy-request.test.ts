@@ -8,12 +8,14 @@ import {
   namespaceOf,
   partOf,
 } from '../../../shared/resources/policy-request.ts'
+import { namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
 import type { Reviewed } from '../../../shared/resources/policy-review.ts'
 import { creation, deletion, kind, thing, withoutObject } from './admission-world.ts'
 import { createMapStore } from './map-store.ts'
 
 const scale = defineBuiltInKind({ group: 'autoscaling', kind: 'Scale', plural: 'scales', namespaced: true, schema: {} })
 const wide = { ...kind, namespaced: false }
+const nowhere: ApiObject | undefined = undefined
 const space: ApiObject = {
   ...thing(),
   apiVersion: 'v1',
@@ -68,6 +70,36 @@ describe('a request, as rules see it', () => {
     const [, asked, namespaceObject, namespaceLabels, objects] = row
     const matched = matchedOf(asked, namespaceObject)
     expect([matched.namespaceLabels, matched.objects.length]).toEqual([namespaceLabels, objects])
+  })
+})
+
+describe('a request about a namespace', () => {
+  const { object: _, ...anyone } = creation
+  const about = { ...anyone, kind: namespaceKind }
+  const space2 = { ...space, metadata: { ...space.metadata, labels: { a: 'c' } } }
+  const named = { 'kubernetes.io/metadata.name': 'n' }
+
+  it.each<[string, Reviewed, object]>([
+    ['that is new', { ...about, object: space }, { a: 'b' }],
+    ['without labels', { ...about, object: { ...space, metadata: { ...thing().metadata, name: 'n' } } }, {}],
+    ['that changes', { ...about, operation: 'UPDATE', object: space2, old: space }, { a: 'c' }],
+    ['of which the status changes', { ...about, subresource: 'status', object: space2, old: space }, { a: 'b' }],
+    ['that goes', { ...about, operation: 'DELETE', old: space }, { a: 'b' }],
+  ])('%s is selected by its own labels', (_what, asked, labels) => {
+    expect(matchedOf(asked, nowhere).namespaceLabels).toEqual({ ...named, ...labels })
+  })
+
+  it('is in that namespace, and in no other', async () => {
+    const asked: Reviewed = { ...about, object: space }
+    const store = createMapStore()
+    store.put(space)
+    expect(admissionRequestOf(asked)).toMatchObject({ name: 'n', namespace: 'n' })
+    expect(await namespaceOf(asked, store)).toBeUndefined()
+  })
+
+  it('is no request about a kind of the same name in another group', () => {
+    const other = { ...wide, kind: 'Namespace' }
+    expect(matchedOf({ ...creation, kind: other }, nowhere).namespaceLabels).toBeUndefined()
   })
 })
 
