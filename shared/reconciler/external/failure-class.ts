@@ -1,4 +1,4 @@
-import { HttpError } from './http-error.ts'
+import { HttpError, retryAfterMsMax } from './http-error.ts'
 
 /**
  * What happens next after a call that failed. `terminal`: the same call would be refused again. `conflict`: something
@@ -24,6 +24,8 @@ export function failureClass(error: unknown): FailureClass {
   return status >= 400 && status < 500 && status !== 408 && status !== 425 ? 'terminal' : 'unknown'
 }
 
+/** A day at most. What is no time is none. */
 export function retryAfterMsOf(error: unknown): number {
-  return (error instanceof HttpError ? error.retryAfterMs : undefined) ?? retryAfterMsDefault
+  const { retryAfterMs = retryAfterMsDefault } = error instanceof HttpError ? error : {}
+  return retryAfterMs >= 0 ? Math.min(retryAfterMs, retryAfterMsMax) : retryAfterMsDefault
 }

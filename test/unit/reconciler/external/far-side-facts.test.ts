@@ -37,6 +37,10 @@ describe('Retry-After', () => {
     [' 0 ', 0],
     ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['86400', 86_400_000],
+    ['1767225600', 86_400_000],
+    ['9'.repeat(400), 86_400_000],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', 86_400_000],
     ['soon', undefined],
     ['-5', undefined],
     ['1.5', undefined],
@@ -78,6 +82,9 @@ describe('what happens next', () => {
     expect(retryAfterMsOf(new HttpError(429, ''))).toBe(15_000)
     expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 3 }))).toBe(3)
     expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 0 }))).toBe(0)
+    for (const retryAfterMs of [Number.NaN, -1])
+      expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs }))).toBe(15_000)
+    expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 1e25 }))).toBe(86_400_000)
     expect(retryAfterMsOf(Object.assign(new Error('lost'), { retryAfterMs: 3 }))).toBe(15_000)
   })
 })
