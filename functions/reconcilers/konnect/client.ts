@@ -40,12 +40,14 @@ export interface KonnectClientOptions {
 const timeoutMs = 15_000
 
 /** A client with the token that the Secret has as `token`: a personal or a system account access token. */
-export function createKonnectClient({ serverURL, secret, ctx, fetch, ...ids }: KonnectClientOptions): KonnectClient {
+export function createKonnectClient({ secret, ctx, fetch, ...given }: KonnectClientOptions): KonnectClient {
+  const { controlPlaneID, organizationID } = given
+  // Paths begin with a slash, and a path with two of them is another one.
+  const serverURL = given.serverURL.replace(/\/+$/, '')
   const token = Buffer.from(secret.data?.['token'] ?? '', 'base64')
     .toString()
     .trim()
   if (token === '') throw stop('AuthRefInvalid', `Secret ${secret.metadata.name} has no token`)
-  const { controlPlaneID, organizationID } = ids
   return {
     serverURL,
     ...(controlPlaneID === undefined ? {} : { controlPlaneID }),

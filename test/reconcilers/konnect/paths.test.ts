@@ -12,6 +12,17 @@ it('an id that somebody names is one segment of a path, whatever is in it', asyn
   expect(konnectEnv.newCalls()).toEqual(['GET services/{id}'])
 })
 
+it('a server may be named with a slash at its end', async () => {
+  await using konnectEnv = await startKonnectEnv()
+  const { env, konnect } = konnectEnv
+  await konnectEnv.applyControlPlane({ serverURL: `${konnect.url}/` })
+  const plain = await env.get(KonnectControlPlane, 'main')
+  expect(plain?.status).toMatchObject({ serverURL: konnect.url, organizationID: konnect.organizationID })
+  await konnectEnv.applyControlPlane()
+  await konnectEnv.applyService()
+  expect(konnectEnv.newCalls()).toContain('POST services')
+})
+
 it('a token is not sent in clear, but on this machine', () => {
   const schema = KonnectControlPlane.definition?.spec.versions[0]?.schema?.openAPIV3Schema as StructuralSchema
   const isTaken = (serverURL: string): boolean =>
