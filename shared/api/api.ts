@@ -7,12 +7,14 @@ import type { ServedKind } from '../model/served-kind.ts'
 import type { User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
+import { policyGroup } from '../resources/policy-kinds.ts'
 import type { PermitWrite } from '../resources/resources.ts'
 import { withAccounts } from './access/account-tokens.ts'
 import type { AuditNote } from './access/audit-line.ts'
 import { annotating, createAuditTrail, notingChanges } from './access/audit-trail.ts'
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
+import { permitParams } from './access/param-reads.ts'
 import { isClusterRole, showGathered } from './access/gathered-rules.ts'
 import { decideAgain, requireAllowed, type ReadAccess } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
@@ -87,7 +89,9 @@ export function createApi(given: ApiServices): HttpHandler {
     if (note !== undefined) note.user = user
     const info = requestInfo(request)
     const isFree = note === undefined && isSuperuser(user)
-    const admitted = isFree ? undefined : admit({ user, wanted: attributesOf(request, info), readAccess, note })
+    const admitted = isFree
+      ? undefined
+      : admit({ user, wanted: attributesOf(request, info), readAccess, note }, services)
     const permit = admitted instanceof Promise ? await admitted : admitted
     if (!info.isResource) return end(await answerPath(request, info.segments), note)
     const named = findKind(info, services)
@@ -142,17 +146,17 @@ interface Asked {
 }
 
 /** Throws FORBIDDEN. What is not allowed is not even said to exist. */
-function admit({ user, wanted, readAccess, note }: Asked): Eventual<PermitWrite | undefined> {
+function admit({ user, wanted, readAccess, note }: Asked, services: ApiServices): Eventual<PermitWrite | undefined> {
   note?.want(wanted)
   return proceed(decideAgain(user, wanted, readAccess), (decision) => {
     if (note !== undefined) note.decision = decision
     requireAllowed(decision, user, wanted)
     if (wanted.path !== undefined || !writing.includes(wanted.verb)) return
     if (isSuperuser(user)) return note && notingChanges(undefined, note)
-    return proceed(readAccess(), (book) => {
-      const permit = permitFor(user, wanted, book)
-      return note === undefined ? permit : notingChanges(permit, note)
-    })
+    const permitted = proceed(readAccess(), (book) =>
+      wanted.group === policyGroup ? permitParams({ user, wanted, book }, services) : permitFor(user, wanted, book),
+    )
+    return note === undefined ? permitted : proceed(permitted, (permit) => notingChanges(permit, note))
   })
 }
 

@@ -287,6 +287,109 @@ describe('nobody grants what they do not have', () => {
   })
 })
 
+describe('nobody learns by a policy what they may not read', () => {
+  const admission = '/apis/admissionregistration.k8s.io/v1'
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
+  const base = { matchConstraints: { resourceRules }, validations: [{ expression: 'true' }] }
+  const secretKind = { apiVersion: 'v1', kind: 'Secret' }
+  const ref = { name: 's', namespace: 'default', parameterNotFoundAction: 'Allow' }
+  const merge = 'application/merge-patch+json'
+  beforeEach(async () => {
+    await role('policies', { apiGroups: ['admissionregistration.k8s.io'], resources: ['*'], verbs: ['*'] })
+    await bind('policies', 'alice')
+  })
+  const policy = (name: string, spec: JsonObject, send = alice) =>
+    send(`POST ${admission}/validatingadmissionpolicies`, { metadata: { name }, spec: { ...base, ...spec } })
+  const bound = (name: string, paramRef?: JsonObject, policyName = 'p') =>
+    alice(`POST ${admission}/validatingadmissionpolicybindings`, {
+      metadata: { name },
+      spec: { policyName, validationActions: ['Deny'], ...(paramRef && { paramRef }) },
+    })
+
+  it('of a kind whose objects they may not read', async () => {
+    expect(await policy('p', { paramKind: secretKind })).toMatchObject({
+      status: 422,
+      body: {
+        message:
+          'ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: user "alice" does not have "get" permission on all objects of the referenced paramKind (secrets in API group "")',
+      },
+    })
+    expect((await policy('p', {})).status).toBe(201)
+    const path = `${admission}/validatingadmissionpolicies/p`
+    expect((await alice(`PATCH ${path}`, { spec: { paramKind: secretKind } }, merge)).status).toBe(422)
+    await harness.send(`PATCH ${path}`, { body: { spec: { paramKind: secretKind } }, type: merge })
+    expect((await alice(`PATCH ${path}`, { spec: { failurePolicy: 'Ignore' } }, merge)).status).toBe(200)
+    await role('one', { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['s'] })
+    await bind('one', 'alice')
+    expect((await policy('q', { paramKind: secretKind })).status).toBe(422)
+    await role('all', { apiGroups: [''], resources: ['secrets'], verbs: ['get'] })
+    await bind('all', 'alice', 'default')
+    expect((await policy('q', { paramKind: secretKind })).status).toBe(422)
+    await bind('all', 'alice')
+    expect((await policy('q', { paramKind: secretKind })).status).toBe(201)
+  })
+
+  it('of a kind that nobody knows, unless they may read all of its group', async () => {
+    const paramKind = { apiVersion: 'nobody.dev/v1', kind: 'Thing' }
+    expect((await policy('p', { paramKind })).status).toBe(422)
+    await role('group', { apiGroups: ['nobody.dev'], resources: ['*'], verbs: ['get'] })
+    await bind('group', 'alice')
+    expect((await policy('p', { paramKind })).status).toBe(201)
+  })
+
+  it('by a binding to an object that they may not read', async () => {
+    await policy('p', { paramKind: secretKind }, (line, body) => harness.send(line, { body: body ?? {} }))
+    expect((await bound('none')).status).toBe(201)
+    expect(await bound('b', ref)).toMatchObject({
+      status: 422,
+      body: {
+        message: expect.stringContaining(
+          'spec.paramRef: Forbidden: user "alice" does not have "get" permission on the object referenced by paramRef (secrets in API group "")',
+        ),
+      },
+    })
+    await role('one', { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['s'] })
+    await bind('one', 'alice', 'default')
+    expect((await bound('b', ref)).status).toBe(201)
+    expect((await bound('c', { ...ref, name: 't' })).status).toBe(422)
+    const { namespace: _, ...ofAny } = ref
+    expect((await bound('c', ofAny)).status).toBe(422)
+    expect((await bound('c', { selector: {}, namespace: 'default', parameterNotFoundAction: 'Allow' })).status).toBe(
+      422,
+    )
+    expect((await bound('c', ref, 'missing')).status).toBe(422)
+    const path = `${admission}/validatingadmissionpolicybindings/b`
+    expect((await alice(`PATCH ${path}`, { metadata: { labels: { a: 'b' } } }, merge)).status).toBe(200)
+    expect((await alice(`PATCH ${path}`, { spec: { paramRef: { name: 't' } } }, merge)).status).toBe(422)
+  })
+
+  it('that changes things, either', async () => {
+    const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "test", path: "/data"}]' } }]
+    const { validations: _, ...matching } = base
+    const spec = { ...matching, mutations, reinvocationPolicy: 'Never', paramKind: secretKind }
+    const send = (token: string) =>
+      as(token)(`POST ${admission}/mutatingadmissionpolicies`, { metadata: { name: 'p' }, spec })
+    const refusal = { status: 422, body: { message: expect.stringContaining('does not have "get" permission') } }
+    expect(await send('alice')).toMatchObject(refusal)
+    expect((await send('token')).status).toBe(201)
+    const binding = { metadata: { name: 'b' }, spec: { policyName: 'p', paramRef: ref } }
+    expect(await alice(`POST ${admission}/mutatingadmissionpolicybindings`, binding)).toMatchObject(refusal)
+  })
+
+  it('nor creates one by an apply, who may only patch', async () => {
+    await role('patcher', { apiGroups: ['admissionregistration.k8s.io'], resources: ['*'], verbs: ['patch'] })
+    await bind('patcher', 'bob')
+    const apply = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'p' },
+      spec: base,
+    }
+    const line = `PATCH ${admission}/validatingadmissionpolicies/p?fieldManager=x`
+    expect((await as('bob')(line, apply, 'application/apply-patch+yaml')).status).toBe(403)
+  })
+})
+
 describe('reviews', () => {
   const ask = async (token: string, spec: JsonObject) =>
     (await as(token)('POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec })).body.status
