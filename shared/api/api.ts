@@ -4,7 +4,7 @@ import { isSuperuser } from '../model/access/authorize.ts'
 import type { Attributes } from '../model/access/rules.ts'
 import { OperatingError } from '../model/errors.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import type { User } from '../ports/authenticator.ts'
+import type { Authenticator, User } from '../ports/authenticator.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { customResourceDefinitionKind } from '../resources/built-in-kinds.ts'
 import { policyGroup } from '../resources/policy-kinds.ts'
@@ -15,6 +15,7 @@ import { annotating, createAuditTrail, notingChanges } from './access/audit-trai
 import { attributesOf } from './access/attributes.ts'
 import { permitFor } from './access/grants.ts'
 import { permitParams } from './access/param-reads.ts'
+import { isStillAllowed } from './access/readmission.ts'
 import { isClusterRole, showGathered } from './access/gathered-rules.ts'
 import { decideAgain, requireAllowed, type ReadAccess } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
@@ -76,8 +77,11 @@ export function createApi(given: ApiServices): HttpHandler {
   const end = (response: HttpResponse, note: AuditNote | undefined): HttpResponse =>
     note === undefined || trail === undefined ? response : trail.end(note, response)
 
+  const senderOf = (request: HttpRequest): ReturnType<Authenticator> =>
+    authenticate(authorizationOf(request), request.certificate)
+
   const answer = async (request: HttpRequest, note?: AuditNote): Promise<HttpResponse> => {
-    const found = authenticate(authorizationOf(request), request.certificate)
+    const found = senderOf(request)
     const sender = found instanceof Promise ? await found : found
     if (sender === undefined) throw new OperatingError('UNAUTHORIZED', 'Unauthorized')
     if (note !== undefined) note.sender = sender
@@ -98,11 +102,16 @@ export function createApi(given: ApiServices): HttpHandler {
     const kind = requireServed(info, named instanceof Promise ? await named : named)
     const annotate = annotating(kind, note)
     const complete = isClusterRole(kind) ? showGathered(await readAccess()) : undefined
-    const reply = handlerOf(info, kind)({ request, info, kind, user, permit, annotate, complete })
+    const isAllowedOn = info.verb === 'watch' ? askAgain(request, info) : undefined
+    const call = { request, info, kind, user, permit, annotate, complete, isStillAllowed: isAllowedOn }
+    const reply = handlerOf(info, kind)(call)
     const { deprecation } = kind
     if (deprecation === undefined) return end(await reply, note)
     return end(withWarnings(await told(request, reply), [deprecation]), note)
   }
+
+  const askAgain = (request: HttpRequest, info: ResourceRequest) => (): Promise<boolean> =>
+    isStillAllowed(request, attributesOf(request, info), { sender: senderOf, readAccess: services.readAccess })
 
   const tell = (request: HttpRequest, error: unknown): HttpResponse => {
     const why = toOperatingError(error)

@@ -73,6 +73,8 @@ export interface Call {
   readonly user: User
   /** What the user may write is not all that the verb allows. */
   readonly permit?: PermitWrite | undefined
+  /** Whether a request that goes on would be let in now. Left out: it is over with its answer. */
+  readonly isStillAllowed?: (() => Promise<boolean>) | undefined
   /** Takes what admission wants to have written beside the record of the request. */
   readonly annotate?: Annotate | undefined
   /** Objects as they are shown, where that is more than what is stored. */

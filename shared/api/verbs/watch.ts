@@ -122,6 +122,8 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
     marksInitialEnd: options.marksInitialEnd,
     endsAtMs: options.timeoutMs === undefined ? Infinity : nowMs + options.timeoutMs,
     follow: (after) => feed.follow({ after, of: storedAs(kind), signal })[Symbol.asyncIterator](),
+    isStillAllowed: call.isStillAllowed,
+    askedAtMs: nowMs,
     onFailure: (error) => logger.error('watch failed', { resource: info.resource, ...errorFields(error) }),
     onEnd: () => {
       live.leave(stream)

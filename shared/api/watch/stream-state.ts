@@ -26,6 +26,10 @@ export interface Stream extends Watcher {
   readonly endsAtMs: number
   /** The changes after a resourceVersion, for this watcher alone. */
   readonly follow: (after: string) => AsyncIterator<ChangeBatch>
+  /** Whether the client would be let in now; asked each minute. Left out: it stays what it was. */
+  readonly isStillAllowed: (() => Promise<boolean>) | undefined
+  /** When that was asked last. */
+  askedAtMs: number
   /** Told of failures that are not the client's. */
   readonly onFailure: (error: unknown) => void
   /** Called when the watch is over, perhaps more than once. */

@@ -10,6 +10,8 @@ import { initialText, moveOn, segmentText } from './texts.ts'
 
 const silenceMs = 10_000
 export const bookmarkMs = 60_000
+/** Who is let in no more is told changes for so long at most, and the time of a silence. */
+const askMs = 60_000
 
 /**
  * What a watch says, in pieces. A sign in ten seconds of silence tells a client that the server is there (client-node
@@ -23,6 +25,7 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
       while (stream.rest !== undefined) yield takePiece(stream, stream.rest)
       stream.isTaken = true
       if (isOver(stream)) break
+      if (isToAsk(stream) && !(await mayGoOn(stream))) break
       stream.rest = wire.reply() ?? dueText(stream) ?? (await nextText(stream))
     }
     if (stream.failure !== undefined) throw stream.failure
@@ -41,6 +44,18 @@ function said(text: Text | undefined): readonly (string | Uint8Array)[] {
 
 function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {
   return isCut || signal.aborted || clock.nowMs() >= endsAtMs
+}
+
+/** A clock that was put back says nothing of the time that has passed. */
+function isToAsk({ isStillAllowed, clock, askedAtMs }: Stream): boolean {
+  return isStillAllowed !== undefined && Math.abs(clock.nowMs() - askedAtMs) >= askMs
+}
+
+/** The client learns by its next request why its watch has ended. */
+async function mayGoOn(stream: Stream): Promise<boolean> {
+  stream.askedAtMs = stream.clock.nowMs()
+  stream.isCut ||= (await stream.isStillAllowed?.()) === false
+  return !stream.isCut
 }
 
 /** The next piece of what is to be sent. */

@@ -212,6 +212,54 @@ describe('a role', () => {
   })
 })
 
+describe('a watch', () => {
+  const watched = `${configMaps}?watch=1&allowWatchBookmarks=true`
+  const minutes = async (count: number): Promise<void> => {
+    for (let i = 0; i < count * 6; i++) await harness.clock.advance(10_000)
+  }
+
+  it('ends within a minute once nobody allows it any more', async () => {
+    await bind('view', 'alice', 'default')
+    const watch = await harness.watch(watched, { token: 'alice' })
+    await made(`POST ${configMaps}`, { metadata: { name: 'a' } })
+    expect(await watch.take(1)).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'a' } } }])
+    const rest = watch.rest()
+    await minutes(2)
+    await made(`POST ${configMaps}`, { metadata: { name: 'b' } })
+    await harness.send(`DELETE ${group}/namespaces/default/rolebindings/view-alice`)
+    await minutes(2)
+    expect((await rest).filter(({ type }) => type !== 'BOOKMARK')).toMatchObject([
+      { object: { metadata: { name: 'b' } } },
+    ])
+  })
+
+  it('that has much to tell ends as well', async () => {
+    await bind('view', 'alice', 'default')
+    const watch = await harness.watch(watched, { token: 'alice' })
+    const rest = watch.rest()
+    await harness.send(`DELETE ${group}/namespaces/default/rolebindings/view-alice`)
+    for (let i = 0; i < 10; i++) {
+      await made(`POST ${configMaps}`, { metadata: { name: `m-${i}` } })
+      await harness.clock.advance(9_000)
+    }
+    const told = (await rest).filter(({ type }) => type === 'ADDED')
+    expect([told.length > 5, told.length < 9]).toEqual([true, true])
+  })
+
+  it('goes on while it is allowed by whatever', async () => {
+    await bind('view', 'alice', 'default')
+    const watch = await harness.watch(watched, { token: 'alice' })
+    await bind('edit', 'alice')
+    await harness.send(`DELETE ${group}/namespaces/default/rolebindings/view-alice`)
+    const next = watch.take(3)
+    await minutes(3)
+    await made(`POST ${configMaps}`, { metadata: { name: 'a' } })
+    expect((await next).map(({ type }) => type)).toEqual(['BOOKMARK', 'BOOKMARK', 'BOOKMARK'])
+    expect(await watch.take(1)).toMatchObject([{ type: 'ADDED' }])
+    watch.leave()
+  })
+})
+
 describe('nobody grants what they do not have', () => {
   const pods = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] }
   beforeEach(async () => {
