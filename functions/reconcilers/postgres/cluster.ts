@@ -11,7 +11,7 @@ import {
   type Outcome,
 } from '../../../shared/index.ts'
 import { keepOrChoosePassword, keepSecret } from './credentials.ts'
-import { asOutcome } from './failure-outcome.ts'
+import { asOutcome, tellFailure } from './failure-outcome.ts'
 import { PostgresCluster } from './kinds.ts'
 import type { ClusterIdentity, PostgresProvider, StageResult, ProviderWait, WantedCluster } from './provider.ts'
 
@@ -93,10 +93,14 @@ async function runStages(provider: PostgresProvider, wanted: WantedCluster, ctx:
   const conditions: Record<string, ConditionPatch> = { CredentialsReady: { status: 'True', reason: 'Stored' } }
   let endpoint: StageResult['endpoint']
   for (const stage of provider.stages) {
-    const result = await stage.run(wanted, ctx)
+    const { condition } = stage
+    const result = await tellFailure(
+      () => stage.run(wanted, ctx),
+      ({ reason, message }) => ({ ...conditions, [condition]: { status: 'False', reason, message } }),
+    )
     if (result.outage !== undefined) await tellOutage(result.outage, ctx)
-    for (const change of result.changes ?? []) await ctx.event('Normal', stage.condition, change)
-    conditions[stage.condition] = conditionOf(result)
+    for (const change of result.changes ?? []) await ctx.event('Normal', condition, change)
+    conditions[condition] = conditionOf(result)
     if (result.waiting !== undefined) return { conditions, unready: result.waiting }
     endpoint = result.endpoint ?? endpoint
   }

@@ -13,7 +13,7 @@ import {
   type Outcome,
 } from '../../../shared/index.ts'
 import { connectionUrl, derivePassword, keepOrChoosePassword, keepSecret, secretText } from './credentials.ts'
-import { asOutcome } from './failure-outcome.ts'
+import { asOutcome, tellFailure } from './failure-outcome.ts'
 import { namesOf } from './database-names.ts'
 import { PostgresCluster, PostgresDatabase } from './kinds.ts'
 import type { Endpoint } from './sql/connection.ts'
@@ -35,12 +35,13 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
     asOutcome(async () => {
       const admin = await findAdmin(database, ctx)
       if ('reason' in admin) return done({ ready: admin, conditions: { ClusterReady: { status: 'False', ...admin } } })
-      const login = await keepLogin(database, admin, ctx)
-      // Imported with the first run: the functions that only know of the reconciler start without PostgreSQL's driver.
-      const { ensureAll } = await import('./database-statements.ts')
-      await ensureAll(database, { admin, login }, ctx)
+      const conditions = { ClusterReady: { status: 'True', reason: 'Ready' } } as const
+      const login = await tellFailure(
+        () => ensure(database, admin, ctx),
+        () => conditions,
+      )
       const status = { database: login.database, role: login.user, secretRef: { name: secretNameOf(database) } }
-      return done({ status, conditions: { ClusterReady: { status: 'True', reason: 'Ready' } } })
+      return done({ status, conditions })
     }),
 
   cleanup: (database, ctx) =>
@@ -72,6 +73,15 @@ async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | N
     user: secretText(secret, 'username'),
     password: secretText(secret, 'password'),
   }
+}
+
+/** Makes the database as declared, and says how its owner logs in. */
+async function ensure(database: Database, admin: Endpoint, ctx: Context): Promise<Endpoint> {
+  const login = await keepLogin(database, admin, ctx)
+  // Imported with the first run: the functions that only know of the reconciler start without PostgreSQL's driver.
+  const { ensureAll } = await import('./database-statements.ts')
+  await ensureAll(database, { admin, login }, ctx)
+  return login
 }
 
 /** How the owner logs in. Stored before the role gets its password, so that no password is ever lost. */
