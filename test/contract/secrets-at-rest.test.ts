@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { prepareSecrets } from '../../shared/adapters/local/secrets/prepare-secrets.ts'
 import type { GuardOptions } from '../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { checkDatabase } from '../../shared/adapters/local/sqlite/guard/check.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
@@ -122,6 +123,44 @@ describe('a directory of an earlier version', () => {
     close()
     expect(tellTales(needle, 'first-needle', 'third-needle')).toEqual([])
     expect(checkDatabase(at('setpoint.db'), { secrets: secrets() }).flatMap(({ problems }) => problems)).toEqual([])
+  })
+})
+
+it('nothing stays readable of Secrets that were all deleted', async () => {
+  const before = open({ secrets: undefined })
+  for (let i = 0; i < 50; i++) await before.store.remove(await before.store.create(secret(`gone${i}`)))
+  await before.store.create(storedWidget('w'))
+  before.close()
+  const raw = new DatabaseSync(at('setpoint.db'))
+  raw.exec("DELETE FROM changes WHERE kind = (SELECT id FROM kinds WHERE kind = 'Secret')")
+  raw.close()
+  expect(tellTales(needle)).toEqual(['setpoint.db'])
+  open().close()
+  expect(tellTales(needle)).toEqual([])
+})
+
+describe('a start that was cut off', () => {
+  it('between the last commit and the new file leaves nothing readable to the next one', async () => {
+    const before = open({ secrets: undefined })
+    for (let i = 0; i < 50; i++) await before.store.remove(await before.store.create(secret(`gone${i}`)))
+    const kept = await before.store.create(secret('a', 'first-needle'))
+    before.close()
+    const raw = new DatabaseSync(at('setpoint.db'))
+    const untilVacuum = {
+      prepare: (sql: string) => {
+        if (sql === 'VACUUM') throw new Error('killed')
+        return raw.prepare(sql)
+      },
+    }
+    const noKey: string | undefined = undefined
+    expect(() => prepareSecrets(untilVacuum as never, secrets(), noKey)).toThrow('killed')
+    raw.close()
+    expect(tellTales(needle)).toEqual(['setpoint.db'])
+
+    const { store, close } = open()
+    expect(await store.get(keyOf(kept.object))).toEqual(kept)
+    close()
+    expect(tellTales(needle, 'first-needle')).toEqual([])
   })
 })
 

@@ -7,8 +7,9 @@ const rowsPerCommit = 200
 
 /**
  * Seals what is stored in clear or with another key, in every state of every Secret, old ones too. Then makes the file
- * anew and empties the write-ahead log, so that nothing of before can be read in either. Returns how many states it
- * changed; what cannot be opened stays as it is.
+ * anew and empties the write-ahead log, so that nothing of before can be read in either: freed pages may hold what was
+ * deleted, or what one that was cut off has sealed. Returns how many states it changed; what cannot be opened stays as
+ * it is.
  */
 export function reseal(database: Pick<SqliteDatabase, 'prepare'>, sealing: Sealing): number {
   const next = database.prepare(`
@@ -32,8 +33,7 @@ export function reseal(database: Pick<SqliteDatabase, 'prepare'>, sealing: Seali
     if (last === undefined) break
     after = last.rv
   }
-  if (changed > 0) for (const sql of ['VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)']) run(sql)
-  run('PRAGMA secure_delete = OFF')
+  for (const sql of ['VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA secure_delete = OFF']) run(sql)
   return changed
 }
 
