@@ -109,17 +109,28 @@ class NotedRequests implements RdsRequests {
 
   async mayBeCreated(identifier: string): Promise<boolean> {
     if (this.#readNote().begun?.operation !== 'CREATE') return false
-    const filter = {
+    for await (const { Identifier } of this.#listCreates())
+      if ((Identifier ?? identifier).toLowerCase() === identifier) return true
+    return false
+  }
+
+  /** Of the whole account, page by page. */
+  async *#listCreates(): AsyncGenerator<ProgressEvent> {
+    const cloudControl = await this.#connect()
+    const ResourceRequestStatusFilter = {
       Operations: ['CREATE' as const],
       OperationStatuses: ['PENDING' as const, 'IN_PROGRESS' as const],
     }
-    const cloudControl = await this.#connect()
-    const { ResourceRequestStatusSummaries: all = [] } = await cloudControl
-      .listResourceRequests({ ResourceRequestStatusFilter: filter, MaxResults: 100 })
-      .catch((error: unknown): never => {
-        throw controlFailure(codeOfError(error), 'list the requests that are under way', error as Error)
-      })
-    return all.some(({ Identifier }) => (Identifier ?? identifier).toLowerCase() === identifier)
+    let NextToken: string | undefined
+    do {
+      const page = await cloudControl
+        .listResourceRequests({ ResourceRequestStatusFilter, MaxResults: 100, ...(NextToken && { NextToken }) })
+        .catch((error: unknown): never => {
+          throw controlFailure(codeOfError(error), 'list the requests that are under way', error as Error)
+        })
+      yield* page.ResourceRequestStatusSummaries ?? []
+      NextToken = page.NextToken
+    } while (NextToken !== undefined)
   }
 
   #readNote(): Noted {

@@ -421,20 +421,24 @@ describe('a crash or a lost answer', () => {
     },
   )
 
-  it('of the create is waited for when the object is deleted meanwhile', async () => {
-    rds.loseAnswerOf('CreateResource')
-    rds.looksUntilDone = 4
-    await apply()
-    await env.settle()
-    // It is not to be seen yet.
-    rds.instances.clear()
-    await env.delete(PostgresCluster, 'main')
-    await env.settle()
-    expect(await condition('Ready')).toMatchObject({ reason: 'Creating', message: 'an earlier request is under way' })
-    await gone()
-    expect(rds.instances.size).toBe(0)
-    expect(callsOf('DeleteResource')).toHaveLength(1)
-  })
+  it.each([0, 250])(
+    'of the create is waited for when the object is deleted meanwhile, behind %d others',
+    async (others) => {
+      rds.strangers = others
+      rds.loseAnswerOf('CreateResource')
+      rds.looksUntilDone = 4
+      await apply()
+      await env.settle()
+      // It is not to be seen yet.
+      rds.instances.clear()
+      await env.delete(PostgresCluster, 'main')
+      await env.settle()
+      expect(await condition('Ready')).toMatchObject({ reason: 'Creating', message: 'an earlier request is under way' })
+      await gone()
+      expect(rds.instances.size).toBe(0)
+      expect(callsOf('DeleteResource')).toHaveLength(1)
+    },
+  )
 })
 
 describe('a failure', () => {

@@ -29,6 +29,8 @@ export interface FakeCloudControl extends AsyncDisposable {
   fail(operation: Operation, code: string, message?: string): void
   /** How often one can look at a request, or at its instance, before it has ended. */
   looksUntilDone: number
+  /** So many requests of others to create something are under way, and listed ahead of ours. */
+  strangers: number
   /** What a request in progress says of when to come back, in seconds of time given by the test. */
   retryAfterSeconds: number | undefined
 }
@@ -267,11 +269,16 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
       return { ProgressEvent: request.state === 'FAILED' ? { ...event, ErrorCode, StatusMessage } : event }
     },
 
-    ListResourceRequests: () => ({
-      ResourceRequestStatusSummaries: [...requests.values()]
-        .filter(({ operation, state }) => operation === 'CREATE' && state === 'IN_PROGRESS')
-        .map(eventOf),
-    }),
+    ListResourceRequests: ({ MaxResults = '20', NextToken = '0' }) => {
+      const own = [...requests.values()].filter(
+        ({ operation, state }) => operation === 'CREATE' && state === 'IN_PROGRESS',
+      )
+      const others = Array.from({ length: fake.strangers }, (_, i) => ({ Identifier: `other-${i}` }))
+      const [from, to] = [Number(NextToken), Number(NextToken) + Number(MaxResults)]
+      const all = [...others, ...own.map(eventOf)]
+      const more = to < all.length ? { NextToken: String(to) } : {}
+      return { ResourceRequestStatusSummaries: all.slice(from, to), ...more }
+    },
   }
 
   /** Stands for the time that a request takes. */
@@ -344,6 +351,7 @@ export async function startFakeCloudControl(): Promise<FakeCloudControl> {
     loseAnswerOf: (name) => void lost.add(name),
     fail: (operation, code, message = 'no') => void failures.set(operation, { code, message }),
     looksUntilDone: 2,
+    strangers: 0,
     retryAfterSeconds: undefined,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
