@@ -22,7 +22,7 @@ import { beginPast } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
 import type { Stream } from '../watch/stream-state.ts'
 import { bookmarkMs, dueMs, pieces } from '../watch/stream.ts'
-import { createMessageWire, lineWire, type Wire } from '../watch/wire.ts'
+import { createMessageWire, lineWire, silentLineWire, type Wire } from '../watch/wire.ts'
 import { asksForWebsocket, checkHandshake } from '../websocket/handshake.ts'
 
 /**
@@ -38,7 +38,7 @@ export function createWatch(services: ApiServices): VerbHandler {
     try {
       const options = watchOptions(call.request)
       await reachVersion(options.notOlderThan, services, call.request.signal)
-      const { status, headers, wire } = answer
+      const { status, headers, wire = lineWireOf(options) } = answer
       const { stream, first } = await open(call, { options, services, liveOf, release, wire })
       return withDamageWarnings({ status, headers, body: pieces(stream) }, first)
     } catch (error) {
@@ -56,11 +56,16 @@ const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache
  */
 const noWebsocket = { status: 200, headers, body: '' } as const
 
-type Begun = Pick<HttpResponse, 'status' | 'headers'> & { readonly wire: Wire }
+/** In lines where nothing is said of another wire. */
+type Begun = Pick<HttpResponse, 'status' | 'headers'> & { readonly wire?: Wire }
+
+function lineWireOf({ timeoutMs, bookmarks }: WatchStart): Wire {
+  return timeoutMs !== undefined && !bookmarks ? silentLineWire : lineWire
+}
 
 /** In lines, or over the websocket that is asked for; `undefined` if there can be none. */
 function beginAnswer(request: HttpRequest, clock: Clock): Begun | undefined {
-  if (!asksForWebsocket(request)) return { status: 200, headers, wire: lineWire }
+  if (!asksForWebsocket(request)) return { status: 200, headers }
   const protocol = checkHandshake(request)
   const { websocket } = request
   if (websocket === undefined) return undefined

@@ -16,6 +16,8 @@ export interface LiveChanges {
   join(watcher: Watcher): Promise<void>
   /** The watcher, which is there already, is at the present tail. */
   rejoin(watcher: Watcher): void
+  /** The watcher has said anew when it is due. */
+  remind(watcher: Watcher): void
   leave(watcher: Watcher): void
 }
 
@@ -125,13 +127,16 @@ function createLiveChanges(kind: ServedKind, services: Services): LiveChanges {
     if (joined.over.signal.aborted) return join(watcher)
     joined.watchers.add(watcher)
     watcher.at = joined.tail
-    if (watcher.dueAtMs < joined.alarmAtMs) joined.alarm.abort('earlier')
+    ringBy(joined, watcher.dueAtMs)
   }
 
   return {
     join,
     rejoin: (watcher) => {
       watcher.at = run?.tail
+    },
+    remind: (watcher) => {
+      if (run !== undefined) ringBy(run, watcher.dueAtMs)
     },
     leave: (watcher) => {
       if (run === undefined || !run.watchers.delete(watcher)) return
@@ -200,6 +205,10 @@ async function ring(run: Run, clock: Clock): Promise<void> {
     run.alarmAtMs = nextDueMs(watchers, nowMs)
     await clock.sleep(run.alarmAtMs - nowMs, run.alarm.signal)
   }
+}
+
+function ringBy(run: Run, dueAtMs: number): void {
+  if (dueAtMs < run.alarmAtMs) run.alarm.abort('earlier')
 }
 
 const ringMaxMs = 10_000

@@ -6,6 +6,7 @@ import { endOn, readPast } from './past.ts'
 import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
 import type { Text } from './text-pieces.ts'
+import type { Wire } from './wire.ts'
 import { initialText, moveOn, segmentText } from './texts.ts'
 
 const silenceMs = 10_000
@@ -63,6 +64,7 @@ function takePiece(stream: Stream, text: Text): string | Uint8Array {
   stream.isTaken = false
   stream.wroteAtMs = stream.clock.nowMs()
   stream.dueAtMs = dueMs(stream)
+  stream.live.remind(stream)
   stream.rest = undefined
   if (typeof text === 'string') return text
   const [piece = '', ...others] = text
@@ -112,11 +114,14 @@ async function nextInitial(stream: Stream, nextPage: Pages): Promise<Text | unde
 const leftOutMax = 10
 
 /** When it is to be woken though nothing happens. It never moves to an earlier time. */
-export function dueMs({ wroteAtMs, endsAtMs, bookmarks, bookmarkAtMs }: DueOptions): number {
-  return Math.min(wroteAtMs + silenceMs, endsAtMs, bookmarks ? bookmarkAtMs : Infinity)
+export function dueMs({ wire, wroteAtMs, endsAtMs, bookmarks, bookmarkAtMs }: DueOptions): number {
+  const signAtMs = wire.sign === undefined ? Infinity : wroteAtMs + silenceMs
+  return Math.min(signAtMs, endsAtMs, bookmarks ? bookmarkAtMs : Infinity)
 }
 
-type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmarkAtMs'>
+type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmarkAtMs'> & {
+  readonly wire: Pick<Wire, 'sign'>
+}
 
 function dueText(stream: Stream): Text | undefined {
   const nowMs = stream.clock.nowMs()

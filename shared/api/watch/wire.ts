@@ -9,8 +9,8 @@ export interface Wire {
   readonly name: 'lines' | 'messages'
   /** Has every gateway send the headers. */
   readonly opening: Text | undefined
-  /** Says nothing but that the server is there. */
-  readonly sign: Text
+  /** Says nothing but that the server is there; `undefined` where that is never said. */
+  readonly sign: Text | undefined
   /** Lines as they are sent; what several watchers are told is bytes. */
   encode(lines: string, isShared: boolean): Text
   /** Tells from now on that the client is owed a reply, or has ended the watch. */
@@ -42,6 +42,12 @@ export const lineWire: Wire = {
   reply: nothing,
   closing: nothing,
 }
+
+/**
+ * For a watch that ends by itself with no bookmark as its last word: a space without an event behind it is a line to
+ * readers of lines, and lightkube and kubernetes_asyncio fail on it. Kubernetes says nothing in silence, either.
+ */
+export const silentLineWire: Wire = { ...lineWire, opening: undefined, sign: undefined }
 
 const ping: Text = [controlFrame(opcode.ping)]
 /** A watch wants nothing from its client but a sign of life. */

@@ -341,6 +341,21 @@ describe('watchers', () => {
     expect([due.woken, clock.nextDueMs()]).toEqual([2, 12_999])
   })
 
+  it('that were woken are woken again at the time they say then, also if nobody else is due by then', async () => {
+    const { live, clock } = open()
+    live.remind(watcherOf({ dueAtMs: 1 }))
+    const due = await joined(live, { dueAtMs: 3_000 })
+    await clock.advance(3_000)
+    due.dueAtMs = 5_000
+    live.remind(due)
+    await settle()
+    expect([due.woken, clock.nextDueMs()]).toEqual([1, 5_000])
+    due.dueAtMs = 15_000
+    live.remind(due)
+    await settle()
+    expect([due.woken, clock.nextDueMs()]).toEqual([1, 5_000])
+  })
+
   it('whose clients have taken nothing for thirty seconds are cut off', async () => {
     const { live, clock } = open()
     const stuck = await joined(live, { isTaken: false, wroteAtMs: 0, dueAtMs: 20_000 })

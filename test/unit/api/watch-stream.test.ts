@@ -3,7 +3,7 @@ import type { Segment } from '../../../shared/api/watch/live-changes.ts'
 import { createFixedMembership } from '../../../shared/api/watch/membership.ts'
 import type { Stream } from '../../../shared/api/watch/stream-state.ts'
 import { bookmarkMs, dueMs, pieces } from '../../../shared/api/watch/stream.ts'
-import { lineWire } from '../../../shared/api/watch/wire.ts'
+import { lineWire, silentLineWire } from '../../../shared/api/watch/wire.ts'
 import { viewOf } from '../../../shared/api/view.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { Change, ChangeBatch } from '../../../shared/ports/change-feed.ts'
@@ -48,7 +48,7 @@ function open(more: Partial<Stream> = {}, past: readonly ChangeBatch[] = []) {
     pastEnd: 0n,
     mayRepeat: false,
     at: segmentOf('10'),
-    live: { rejoin: (one: Stream) => (one.at = segmentOf('12')) },
+    live: { rejoin: (one: Stream) => (one.at = segmentOf('12')), remind: () => {} },
     follow: (after: string) => {
       asked.push(after)
       return {
@@ -194,15 +194,14 @@ describe('a watch with bookmarks', () => {
   })
 })
 
+const times = { wire: lineWire, wroteAtMs: 5, endsAtMs: Infinity, bookmarks: false, bookmarkAtMs: 1 }
+
 it.each<readonly [string, Parameters<typeof dueMs>[0], number]>([
-  ['ten seconds of silence', { wroteAtMs: 5, endsAtMs: Infinity, bookmarks: false, bookmarkAtMs: 1 }, 10_005],
-  ['its end', { wroteAtMs: 5, endsAtMs: 300, bookmarks: false, bookmarkAtMs: 1 }, 300],
-  ['its next bookmark', { wroteAtMs: 5, endsAtMs: 300, bookmarks: true, bookmarkAtMs: 100 }, 100],
-  [
-    'silence ahead of its next bookmark',
-    { wroteAtMs: 5, endsAtMs: 99_999, bookmarks: true, bookmarkAtMs: 60_000 },
-    10_005,
-  ],
+  ['ten seconds of silence', times, 10_005],
+  ['its end', { ...times, endsAtMs: 300 }, 300],
+  ['its end alone', { ...times, wire: silentLineWire, endsAtMs: 20_000 }, 20_000],
+  ['its next bookmark', { ...times, endsAtMs: 300, bookmarks: true, bookmarkAtMs: 100 }, 100],
+  ['silence ahead of its next bookmark', { ...times, endsAtMs: 99_999, bookmarks: true, bookmarkAtMs: 60_000 }, 10_005],
 ])('a watch is woken at %s', (_, options, wanted) => {
   expect(dueMs(options)).toBe(wanted)
 })

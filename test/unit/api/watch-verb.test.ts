@@ -87,7 +87,6 @@ describe('a watch that is open', () => {
   it('does so when its time is over', async () => {
     const verb = createVerb(1)
     const client = await open(verb, '&timeoutSeconds=1')
-    await next(client)
     const waiting = next(client)
     await harness.clock.advance(1_000)
     expect(await waiting).toBeUndefined()

@@ -237,6 +237,28 @@ describe('the time of a watch', () => {
     }
   })
 
+  it('ends then, too, if it was last woken shortly before', async () => {
+    const watch = await harness.watch(
+      `${widgets}?watch=1&timeoutSeconds=12&allowWatchBookmarks=true&resourceVersion=${await versionNow()}`,
+    )
+    let isOver = false
+    const rest = watch.rest().then((events) => {
+      isOver = true
+      return events
+    })
+    await harness.clock.advance(11_999)
+    expect(isOver).toBe(false)
+    await harness.clock.advance(1)
+    expect((await rest).map(({ type }) => type)).toEqual(['BOOKMARK'])
+  })
+
+  it('passes in silence if it ends by itself, and no bookmark ends the line that a space begins', async () => {
+    const watch = await harness.watch(`${widgets}?watch=1&timeoutSeconds=32`)
+    const next = watch.piece()
+    await harness.clock.advance(32_000)
+    expect(await next).toBeUndefined()
+  })
+
   it('is marked by a bookmark a minute, if they are allowed', async () => {
     const version = await versionNow()
     const watch = await harness.watch(`${widgets}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`)

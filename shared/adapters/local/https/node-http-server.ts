@@ -224,6 +224,7 @@ async function sendStream(
   pieces: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   outgoing.writeHead(status, headers)
+  outgoing.flushHeaders()
   for await (const piece of pieces) {
     if (outgoing.closed) return
     if (!outgoing.write(piece, encodingOf(piece))) await roomOrEnd(outgoing)

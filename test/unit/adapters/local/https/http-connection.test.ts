@@ -262,20 +262,6 @@ describe('a connection to the lean server alone', () => {
     client.write(`PUT / HTTP/1.1\r\n${host}Expect: tea\r\nContent-Length: 1\r\n\r\nx`)
     expect(await client.ended()).toBe('HTTP/1.1 417 Expectation Failed\r\nconnection: close\r\n\r\n')
   })
-
-  it('sends the head of a stream that has nothing to say yet', async () => {
-    const server = await serve(async ({ signal }) =>
-      ok(
-        (async function* () {
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
-          yield 'never'
-        })(),
-      ),
-    )
-    const client = await connect(server)
-    client.write(`GET / HTTP/1.1\r\n${host}\r\n`)
-    expect(await client.hears(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 200 OK\r\n/)
-  })
 })
 
 async function* streamOf(pieces: readonly (string | Uint8Array)[]): AsyncGenerator<string | Uint8Array> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -147,6 +148,21 @@ describe.each(httpServerNames)('the %s server', (name) => {
         }).end()
       })
       expect(pieces).toEqual(['\n', 'second\n'])
+    })
+
+    it('that has nothing to say yet has its head sent', async () => {
+      const server = await serve(async ({ signal }) =>
+        ok(
+          (async function* () {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve))
+            yield 'never'
+          })(),
+        ),
+      )
+      const request = httpsRequest(`${server.url}/`, { agent: newAgent() }).end()
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      expect(response.statusCode).toBe(200)
+      request.on('error', () => {}).destroy()
     })
 
     it('is told when the client leaves', async () => {
