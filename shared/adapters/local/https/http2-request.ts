@@ -73,6 +73,7 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
     }
     const leave = (): void => refuse(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
     const settle = awaitBody(() => refuse(new OperatingError('BAD_REQUEST', 'the body did not come in time')))
+    if (headers.expect?.toLowerCase() === '100-continue') letGoOn(stream)
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length
       if (length <= bytesMax) chunks.push(chunk)
@@ -85,4 +86,9 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
     })
     stream.once('close', leave)
   })
+}
+
+/** A client may wait with its body for as long as nobody has told it to send it (RFC 9110 section 10.1.1). */
+function letGoOn(stream: ServerHttp2Stream): void {
+  if (!stream.destroyed && !stream.closed) stream.additionalHeaders({ ':status': 100 })
 }

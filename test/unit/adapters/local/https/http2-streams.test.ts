@@ -118,8 +118,9 @@ describe('an answer', () => {
   })
 })
 
-function ask(headers: IncomingHttpHeaders, fields: readonly string[] = []) {
+function ask(headers: IncomingHttpHeaders, fields: readonly string[] = [], more: object = {}) {
   const stream = new PassThrough({ autoDestroy: false })
+  for (const [name, value] of Object.entries(more)) Object.defineProperty(stream, name, { value })
   const waits = { begun: 0, ended: 0, expire: (): void => {} }
   const request = new Http2Request({
     stream: stream as unknown as ServerHttp2Stream,
@@ -201,6 +202,23 @@ describe('a body', () => {
     expect(waits.begun).toBe(typeof expected === 'string' ? 1 : 0)
     if (typeof expected === 'string') stream.end(expected)
     expect(await read).toEqual(expected)
+  })
+
+  it.each<readonly [string | undefined, object, number]>([
+    ['100-continue', {}, 1],
+    ['100-Continue', {}, 1],
+    ['something', {}, 0],
+    [undefined, {}, 0],
+    ['100-continue', { closed: true }, 0],
+    ['100-continue', { destroyed: true }, 0],
+  ])('that is expected to be let on (%s, %o) is, if its client is there', (expectation, state, count) => {
+    const told: object[] = []
+    const { request } = ask({ ...(expectation !== undefined && { expect: expectation }) }, [], {
+      ...state,
+      additionalHeaders: (headers: object) => void told.push(headers),
+    })
+    void request.body(4).catch(() => {})
+    expect(told).toEqual(Array.from({ length: count }, () => ({ ':status': 100 })))
   })
 
   it('in one piece is handed over as it came', async () => {

@@ -156,6 +156,26 @@ describe.each(httpServerNames)('HTTP/2 on the %s server', (name) => {
     expect(await send(session, 'POST /', { body: 'short' })).toMatchObject({ body: 'taken' })
   })
 
+  it('tells a client that asks to go on when its body is wanted, once', async () => {
+    const session = await start(async (request) => (request.path === '/no' ? ok('no') : told(request)))
+    const continued: string[] = []
+    const ask = async (path: string): Promise<Reply> => {
+      const stream = session.request({ ':method': 'PUT', ':path': path, expect: '100-continue' }, { endStream: false })
+      stream.once('continue', () => {
+        continued.push(path)
+        stream.end('body')
+      })
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+      await once(stream, 'close')
+      return { headers, body: Buffer.concat(chunks).toString(), code: stream.rstCode }
+    }
+    expect(await ask('/no')).toMatchObject({ headers: { ':status': 200 }, body: 'no' })
+    expect(JSON.parse((await ask('/yes')).body)).toContain('body')
+    expect(continued).toEqual(['/yes'])
+  })
+
   it('waits no longer for a body than for one of HTTP/1.1', async () => {
     const timing = { handshakeSeconds: 1, requestSeconds: 1, idleSeconds: 60 }
     const session = await start(refusing, { timing })
