@@ -16,6 +16,7 @@ import { issuerDocuments } from './issuer-documents.ts'
 import { acceptedRanges } from './media-ranges.ts'
 import type { PathAnswer } from './path-answer.ts'
 import { json, jsonText, withHeader } from './reply.ts'
+import { jsonTypes } from './representation.ts'
 import { methodNotAllowed } from './request-info.ts'
 import { reviewKinds } from './reviews/review-kinds.ts'
 
@@ -126,7 +127,8 @@ function answerDocument(document: JsonObject | undefined): HttpResponse {
 }
 
 function asksForProtobuf(request: HttpRequest): boolean {
-  return (request.header('accept') ?? '').includes('protobuf')
+  const first = acceptedRanges(request).find(({ type }) => type.includes('protobuf') || jsonTypes.includes(type))
+  return first?.type.includes('protobuf') === true
 }
 
 function openApiV2InProtobuf(version: string): HttpResponse {

@@ -1,7 +1,7 @@
 import { OperatingError } from '../model/errors.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 import { acceptedRanges, type MediaRange } from './media-ranges.ts'
-import { textParameter } from './query.ts'
+import { flag, textParameter } from './query.ts'
 
 /**
  * The forms in which a client may ask for objects: as they are, their metadata alone, or as a table of printer columns.
@@ -29,7 +29,7 @@ export function representationOf(request: HttpRequest): Representation {
 const asObject: Representation = { as: 'object' }
 
 function representation({ type, parameters }: MediaRange, query: URLSearchParams): Representation | undefined {
-  if (type === 'application/yaml') return query.has('watch') ? undefined : asObject
+  if (type === 'application/yaml') return flag(query, 'watch') ? undefined : asObject
   if (!jsonTypes.includes(type)) return undefined
   const { as, g: group, v: version } = parameters
   if (as === undefined) return asObject

@@ -1,6 +1,7 @@
 import { parseJson } from '../model/parse-json.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { acceptedRanges } from './media-ranges.ts'
+import { flag } from './query.ts'
 import { jsonTypes } from './representation.ts'
 
 /**
@@ -10,7 +11,7 @@ import { jsonTypes } from './representation.ts'
 export function withYamlAnswers(handler: HttpHandler): HttpHandler {
   const answer = async (request: HttpRequest): Promise<HttpResponse> => {
     const response = await handler(request)
-    return isJson(response) ? inYaml(response) : response
+    return isJson(response) && !isWatch(request, response) ? inYaml(response) : response
   }
   return (request) => (asksForYaml(request) ? answer(request) : handler(request))
 }
@@ -28,6 +29,11 @@ const yamlType = 'application/yaml'
 
 function isJson({ headers }: HttpResponse): boolean {
   return headers['content-type'] === 'application/json'
+}
+
+/** Its lines are JSON for who takes that, too; one after the other they are no YAML. */
+function isWatch({ query }: HttpRequest, { body }: HttpResponse): boolean {
+  return typeof body !== 'string' && flag(query, 'watch')
 }
 
 async function inYaml({ body, ...response }: HttpResponse): Promise<HttpResponse> {

@@ -202,6 +202,8 @@ describe('schemas', () => {
       status: 200,
       headers: { 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' },
     })
+    const either = { accept: `application/json, ${accept};q=0.5` }
+    expect(await ask('GET /openapi/v2', either)).toMatchObject({ status: 200, body: { swagger: '2.0' } })
   })
 
   it('are made anew when the kinds have changed', async () => {

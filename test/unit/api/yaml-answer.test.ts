@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createHarness, type Harness } from './harness.ts'
+import { request } from './sent-request.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -106,6 +107,17 @@ describe('an answer in YAML', () => {
   })
 
   it('is not given for a watch', async () => {
-    expect((await harness.send('GET /api/v1/namespaces?watch=1', { accept })).status).toBe(406)
+    const namespaces = 'GET /api/v1/namespaces'
+    expect((await harness.send(`${namespaces}?watch=1`, { accept })).status).toBe(406)
+    const either = { accept: `${accept}, application/json;q=0.5` }
+    const client = new AbortController()
+    const { headers } = await harness.api(request(`${namespaces}?watch=1`, { ...either, signal: client.signal }))
+    expect(headers['content-type']).toBe('application/json')
+    client.abort()
+    for (const query of ['watch=false', 'watch=0'])
+      expect(await harness.send(`${namespaces}?${query}`, { accept })).toMatchObject({
+        status: 200,
+        headers: { 'content-type': accept },
+      })
   })
 })
