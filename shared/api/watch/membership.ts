@@ -66,7 +66,7 @@ export async function resumeMembership(options: SelectedOptions, services: Servi
       const { object } = change.stored
       const event = membership.eventOf(change)
       if (event !== undefined || change.type === 'added') return event
-      const isInDoubt = isInNamespace(selection, object) && BigInt(object.metadata.resourceVersion) <= before
+      const isInDoubt = isInPlace(selection, object) && BigInt(object.metadata.resourceVersion) <= before
       return isInDoubt ? 'DELETED' : undefined
     },
   }

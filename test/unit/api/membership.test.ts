@@ -107,6 +107,13 @@ describe('a client that comes back', () => {
     expect([membership.mayTell(objectOf('a')), membership.mayTell(objectOf('a', 'm'))]).toEqual([true, false])
   })
 
+  it('with a name is told of that name alone, in doubt too: who may watch one Secret shall not read others', async () => {
+    const { membership } = await resume({ ...red, name: 'a' })
+    const gone = (name: string) => membership.eventOf(changeOf('modified', name, { color: 'blue', version: '9' }))
+    expect([gone('a'), gone('b'), gone('x')]).toEqual(['DELETED', undefined, undefined])
+    expect(membership.eventOf(changeOf('removed', 'x', { version: '9' }))).toBeUndefined()
+  })
+
   it('has all of its namespace looked at, since what has left is there in other colors', async () => {
     const { asked } = await resume(red)
     expect(asked).toEqual([
