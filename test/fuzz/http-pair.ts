@@ -138,10 +138,12 @@ function headOf({ httpVersion, url = '', rawHeaders }: IncomingMessage): NodeHea
   return { version: httpVersion, target: url, fields }
 }
 
+/** Of a whole URL the path counts, which node:http leaves to its handlers. */
 function targetOf({ url = '' }: IncomingMessage): Pick<Seen, 'path' | 'query'> {
-  const mark = url.indexOf('?')
-  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark))
-  return { path: mark < 0 ? url : url.slice(0, mark), query: query.toString() }
+  const own = url.replace(/^[a-z]+:\/\/[^/?]*/i, '')
+  const mark = own.indexOf('?')
+  const query = new URLSearchParams(mark < 0 ? '' : own.slice(mark + 1))
+  return { path: mark < 0 ? own : own.slice(0, mark), query: query.toString() }
 }
 
 function textOf(value: IncomingHttpHeaders[string]): string | undefined {

@@ -18,12 +18,18 @@ export interface RequestHead {
   readonly expectsContinue: boolean
 }
 
-/** What stands ahead of the first question mark of a target, and what behind it. */
+/**
+ * What stands ahead of the first question mark of a target, and what behind it. A whole URL, as through a proxy, is for
+ * its path (RFC 9112 section 3.2.2).
+ */
 export function splitTarget(target: string): { readonly path: string; readonly queryText: string } {
-  const mark = target.indexOf('?')
-  if (mark < 0) return { path: target, queryText: '' }
-  return { path: target.slice(0, mark), queryText: target.slice(mark + 1) }
+  const own = target.startsWith('/') ? target : target.replace(origin, '')
+  const mark = own.indexOf('?')
+  if (mark < 0) return { path: own, queryText: '' }
+  return { path: own.slice(0, mark), queryText: own.slice(mark + 1) }
 }
+
+const origin = /^[A-Za-z]+:\/\/[^/?]*/
 
 /** A request that is answered with a bare status, after which the connection ends: where it ends is not certain. */
 export interface RequestRefusal {

@@ -85,6 +85,11 @@ describe('a request', () => {
     ['/a?', '/a', ''],
     ['/a?b=c?d', '/a', 'b=c?d'],
     ['?', '', ''],
+    ['*', '*', ''],
+    ['https://a:1/b//c?d=https://e/f', '/b//c', 'd=https://e/f'],
+    ['HTTPS://[::1]:8443', '', ''],
+    ['https://a?b', '', 'b'],
+    ['/https://a/b', '/https://a/b', ''],
   ])('for %s is for the path %j, with the query %j', (target, path, queryText) => {
     expect(splitTarget(target)).toEqual({ path, queryText })
   })
