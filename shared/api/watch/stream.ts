@@ -30,13 +30,18 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
       stream.rest = wire.reply() ?? dueText(stream) ?? (await nextText(stream))
     }
     if (stream.failure !== undefined) throw stream.failure
-    if (stream.bookmarks && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
+    if (mayMark(stream) && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
   } catch (error) {
     yield* said(failureText(stream, error))
   } finally {
     stream.onEnd()
   }
   if (!stream.isTorn) yield* said(wire.closing(stream.signal.aborted))
+}
+
+/** Who comes back at a bookmark is told nothing of before it: by then all objects there are must have been told. */
+function mayMark({ bookmarks, initial }: Pick<Stream, 'bookmarks' | 'initial'>): boolean {
+  return bookmarks && initial === undefined
 }
 
 function said(text: Text | undefined): readonly (string | Uint8Array)[] {
@@ -114,18 +119,19 @@ async function nextInitial(stream: Stream, nextPage: Pages): Promise<Text | unde
 const leftOutMax = 10
 
 /** When it is to be woken though nothing happens. It never moves to an earlier time. */
-export function dueMs({ wire, wroteAtMs, endsAtMs, bookmarks, bookmarkAtMs }: DueOptions): number {
+export function dueMs(stream: DueOptions): number {
+  const { wire, wroteAtMs, endsAtMs, bookmarkAtMs } = stream
   const signAtMs = wire.sign === undefined ? Infinity : wroteAtMs + silenceMs
-  return Math.min(signAtMs, endsAtMs, bookmarks ? bookmarkAtMs : Infinity)
+  return Math.min(signAtMs, endsAtMs, mayMark(stream) ? bookmarkAtMs : Infinity)
 }
 
-type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmarkAtMs'> & {
+type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmarkAtMs' | 'initial'> & {
   readonly wire: Pick<Wire, 'sign'>
 }
 
 function dueText(stream: Stream): Text | undefined {
   const nowMs = stream.clock.nowMs()
-  if (stream.bookmarks && nowMs >= stream.bookmarkAtMs) {
+  if (mayMark(stream) && nowMs >= stream.bookmarkAtMs) {
     stream.bookmarkAtMs = nowMs + bookmarkMs
     return bookmark(stream, stream.position)
   }

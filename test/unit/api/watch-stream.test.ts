@@ -117,6 +117,24 @@ describe('what a watch says of the objects there are', () => {
     })
   })
 
+  it('is no bookmark before all of them are told: who came back there would miss the others', async () => {
+    const pages = pagesOf({ items: [storedOf({ name: 'a' })] }, { items: [storedOf({ name: 'b' })] })
+    const { said, clock } = open({ initial: pages, bookmarks: true, marksInitialEnd: true })
+    expect(await read(said)).toMatch(/"name":"a"/)
+    await clock.advance(bookmarkMs)
+    expect(await read(said)).toBe(' ')
+    expect(await read(said)).toMatch(/"name":"b"/)
+    expect(await read(said)).toMatch(/initial-events-end/)
+  })
+
+  it('is no bookmark at the end of its time, either, if not all of them are told', async () => {
+    const pages = pagesOf({ items: [storedOf({ name: 'a' })] }, { items: [storedOf({ name: 'b' })] })
+    const { said, clock } = open({ initial: pages, bookmarks: true, endsAtMs: 1_000 })
+    expect(await read(said)).toMatch(/"name":"a"/)
+    await clock.advance(1_000)
+    expect(await readAll(said)).toBe('')
+  })
+
   it('is nothing of their end if nobody asks for it', async () => {
     const { said, client } = open({ initial: pagesOf({ items: [storedOf({ name: 'a' })] }) })
     expect(await read(said)).toMatch(/"ADDED".*"name":"a"/)
@@ -194,13 +212,25 @@ describe('a watch with bookmarks', () => {
   })
 })
 
-const times = { wire: lineWire, wroteAtMs: 5, endsAtMs: Infinity, bookmarks: false, bookmarkAtMs: 1 }
+const times = {
+  wire: lineWire,
+  initial: undefined,
+  wroteAtMs: 5,
+  endsAtMs: Infinity,
+  bookmarks: false,
+  bookmarkAtMs: 1,
+}
 
 it.each<readonly [string, Parameters<typeof dueMs>[0], number]>([
   ['ten seconds of silence', times, 10_005],
   ['its end', { ...times, endsAtMs: 300 }, 300],
   ['its end alone', { ...times, wire: silentLineWire, endsAtMs: 20_000 }, 20_000],
   ['its next bookmark', { ...times, endsAtMs: 300, bookmarks: true, bookmarkAtMs: 100 }, 100],
+  [
+    'no bookmark while it tells what there is',
+    { ...times, initial: () => Promise.reject(new Error('unasked')), bookmarks: true },
+    10_005,
+  ],
   ['silence ahead of its next bookmark', { ...times, endsAtMs: 99_999, bookmarks: true, bookmarkAtMs: 60_000 }, 10_005],
 ])('a watch is woken at %s', (_, options, wanted) => {
   expect(dueMs(options)).toBe(wanted)
