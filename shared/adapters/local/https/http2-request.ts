@@ -64,6 +64,7 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
     const tooLarge = (): OperatingError =>
       new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
     if (Number(headers['content-length'] ?? 0) > bytesMax) return reject(tooLarge())
+    if (stream.destroyed || stream.closed) return reject(hasLeft())
     const chunks: Buffer[] = []
     let length = 0
     const refuse = (error: OperatingError): void => {
@@ -71,9 +72,10 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
       stream.pause()
       reject(error)
     }
-    const leave = (): void => refuse(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
+    const leave = (): void => refuse(hasLeft())
     const settle = awaitBody(() => refuse(new OperatingError('BAD_REQUEST', 'the body did not come in time')))
-    if (headers.expect?.toLowerCase() === '100-continue') letGoOn(stream)
+    // A client may wait with its body for as long as nobody has told it to send it (RFC 9110 section 10.1.1).
+    if (headers.expect?.toLowerCase() === '100-continue') stream.additionalHeaders({ ':status': 100 })
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length
       if (length <= bytesMax) chunks.push(chunk)
@@ -88,7 +90,6 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
   })
 }
 
-/** A client may wait with its body for as long as nobody has told it to send it (RFC 9110 section 10.1.1). */
-function letGoOn(stream: ServerHttp2Stream): void {
-  if (!stream.destroyed && !stream.closed) stream.additionalHeaders({ ':status': 100 })
+function hasLeft(): OperatingError {
+  return new OperatingError('BAD_REQUEST', 'the client left before its body was whole')
 }

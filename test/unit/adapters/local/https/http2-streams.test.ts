@@ -243,6 +243,14 @@ describe('a body', () => {
     expect([waits.ended, stream.isPaused()]).toEqual([1, true])
   })
 
+  it('whose client has left before is none, and is not waited for', async () => {
+    const { stream, waits, request } = ask({ expect: '100-continue' })
+    stream.destroy()
+    await turn()
+    expect(await textOf(request.body(4))).toEqual(failure('BAD_REQUEST', 'the client left before its body was whole'))
+    expect(waits.begun).toBe(0)
+  })
+
   it('whose client leaves is none', async () => {
     const { stream, waits, request } = ask({})
     const read = textOf(request.body(4))
