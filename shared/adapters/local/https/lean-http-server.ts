@@ -8,6 +8,7 @@ import {
   closeAll,
   defaultTiming,
   listen,
+  socketOptions,
   tlsOptions,
   trackSockets,
   urlOf,
@@ -33,7 +34,7 @@ export async function startLeanHttpServer(options: HttpServerOptions): Promise<H
   }
   const server = createServer({
     ...tlsOptions(tls, http2),
-    noDelay: true,
+    ...socketOptions,
     handshakeTimeout: timing.handshakeSeconds * 1000,
   })
   const sockets = trackSockets(server)

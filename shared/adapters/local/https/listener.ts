@@ -57,6 +57,12 @@ export interface HttpTiming {
 export const defaultTiming: HttpTiming = { handshakeSeconds: 10, requestSeconds: 60, idleSeconds: 120 }
 
 /**
+ * Of each connection. A client that vanished without a word is noticed, also by a watch that says nothing in silence:
+ * after a minute the system asks the other end for a sign of life.
+ */
+export const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const
+
+/**
  * TLS 1.2 with authenticated encryption and forward secrecy only, as RFC 9325 section 4.2 asks; the names before
  * them are TLS 1.3's, of which all are. A client that speaks nothing of what is offered is refused in the handshake.
  */

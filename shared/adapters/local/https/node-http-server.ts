@@ -10,6 +10,7 @@ import {
   closeAll,
   defaultTiming,
   listen,
+  socketOptions,
   tlsOptions,
   trackSockets,
   urlOf,
@@ -30,7 +31,7 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
   const asks = tls.clientAuthority !== undefined
   const server = createServer({
     ...tlsOptions(tls, http2),
-    noDelay: true,
+    ...socketOptions,
     handshakeTimeout: timing.handshakeSeconds * 1000,
     headersTimeout: timing.requestSeconds * 1000,
     requestTimeout: timing.requestSeconds * 1000,

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
@@ -8,6 +9,7 @@ import { httpServerNames } from '../../../../../shared/adapters/local/https/http
 import { errorCatalogue, OperatingError } from '../../../../../shared/model/errors.ts'
 import type { HttpResponse } from '../../../../../shared/ports/http-handler.ts'
 import { ok, portOf, useServers } from './server-harness.ts'
+import { eventually } from '../../../../support/eventually.ts'
 import { underLoad } from '../../../../support/under-load.ts'
 
 /** Real TLS on loopback, of both servers: what a handler is given, and what a client gets. */
@@ -124,6 +126,22 @@ describe.each(httpServerNames)('the %s server', (name) => {
       request.destroy()
     })
   })
+
+  it.skipIf(!existsSync('/proc/net/tcp'))(
+    'has the system look whether a silent client is there',
+    { meta: { skipped: 'only Linux shows the timers of its sockets' } },
+    async () => {
+      const server = await serve(async () => ok('fine'))
+      const agent = newAgent()
+      await send(server, '/', { agent })
+      const port = portOf(server).toString(16).toUpperCase().padStart(4, '0')
+      const row = new RegExp(`^ *\\d+: \\S+:${port} \\S+ 01 \\S+ (\\d\\d):`, 'gm')
+      const timers = (): readonly unknown[] =>
+        [...readFileSync('/proc/net/tcp', 'utf8').matchAll(row)].map(([, timer]) => timer)
+      // 02 is the timer of keep-alive.
+      await eventually(async () => expect(timers()).toEqual(['02']))
+    },
+  )
 
   describe('a stream', () => {
     it('sends headers with the first piece and every piece at once', async () => {
