@@ -44,8 +44,8 @@ export const lineWire: Wire = {
 }
 
 /**
- * For a watch that ends by itself with no bookmark as its last word: a space without an event behind it is a line to
- * readers of lines, and lightkube and kubernetes_asyncio fail on it. Kubernetes says nothing in silence, either.
+ * For a watch that ends by itself with no bookmark as its last word. A space without an event behind it is a line to
+ * readers of lines: lightkube, kubernetes_asyncio and the official client of Java fail on it.
  */
 export const silentLineWire: Wire = { ...lineWire, opening: undefined, sign: undefined }
 
