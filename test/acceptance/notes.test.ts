@@ -64,6 +64,32 @@ describe('notes', () => {
     expect(seen.slice(0, 2)).toEqual([undefined, 'begun'])
   })
 
+  it('may be read, changed and set, from run to run and after each keep', async () => {
+    const seen: unknown[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async (_, ctx) => {
+          const steps = (ctx.notes.get('steps') ?? []) as string[]
+          seen.push([...steps])
+          for (const step of ['a', 'b']) {
+            steps.push(step)
+            ctx.notes.set('steps', steps)
+            await ctx.notes.keep()
+          }
+          if (runs.length === 1) return new Promise(() => {})
+          return done()
+        }),
+      ],
+    })
+    await create()
+    await env.settle()
+    await env.crash()
+    await env.advance('10m')
+    await change(2)
+    await env.settle()
+    expect(seen.slice(0, 3)).toEqual([[], ['a', 'b'], ['a', 'b', 'a', 'b']])
+  })
+
   it('have a limit that says so', async () => {
     await started((ctx) => {
       ctx.notes.set('much', 'x'.repeat(5_000))

@@ -1,4 +1,5 @@
-import type { Json } from '../../model/json.ts'
+import { foreignPart } from '../../model/foreign-part.ts'
+import { copyJson, type Json } from '../../model/json.ts'
 import { withMemory, type Memory } from '../../model/engine-state.ts'
 import type { Notes } from '../../reconciler/notes.ts'
 import type { RunMemory } from './run-memory.ts'
@@ -18,13 +19,16 @@ export class RunNotes implements Notes {
     this.#noted = memory.live().engine.memory?.notes ?? {}
   }
 
+  /** A copy: whoever changes it in place changes what is noted by `set` alone. */
   get(key: string): Json | undefined {
-    return this.#noted[key]
+    return Object.hasOwn(this.#noted, key) ? copyJson(this.#noted[key]) : undefined
   }
 
   set(key: string, value: Json | undefined): void {
+    const foreign = value === undefined ? undefined : foreignPart(value, key)
+    if (foreign !== undefined) throw new TypeError(`notes: ${foreign}`)
     const { [key]: _, ...others } = this.#noted
-    const next = value === undefined ? others : { ...others, [key]: value }
+    const next = value === undefined ? others : { ...others, [key]: copyJson(value) }
     if (JSON.stringify(next).length > lengthMax)
       throw new TypeError(`notes: an object keeps ${lengthMax} characters at most; note what identifies a thing`)
     this.#noted = next

@@ -1,5 +1,6 @@
 import { digest } from '../../model/digest.ts'
-import type { Json } from '../../model/json.ts'
+import { foreignPart } from '../../model/foreign-part.ts'
+import { copyJson, type Json } from '../../model/json.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { withMemory, type OnceRecord } from '../../model/engine-state.ts'
 import type { Effect, Once, OnceOptions } from '../../reconciler/once.ts'
@@ -20,11 +21,12 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
     { of = null }: OnceOptions = {},
   ): Promise<Result> => {
     time.throwIfOver()
+    refuseForeign(of, `the of of ${key}`)
     const { object, engine } = live()
     const about = digest(canonicalJson(of))
     const known = engine.memory?.once?.[key]
     const isKnown = known?.of === about
-    if (isKnown && known.state === 'done') return known.result as Result
+    if (isKnown && known.state === 'done') return copyJson(known.result) as Result
     if (known === undefined) checkRoom(engine.memory?.once)
     if (!isKnown) await note(key, { of: about, state: 'begun' })
     const result = await effect({ token: `${object.metadata.uid}.${digest(key)}.${about}`, mayHaveHappened: isKnown })
@@ -41,8 +43,15 @@ function checkRoom(once: { readonly [key: string]: OnceRecord } = {}): void {
 
 function resultField(key: string, result: Json | void): Pick<OnceRecord, 'result'> {
   if (result === undefined) return {}
-  if (JSON.stringify(result).length <= resultLengthMax) return { result }
+  refuseForeign(result, `the result of ${key}`)
+  if (JSON.stringify(result).length <= resultLengthMax) return { result: copyJson(result) as Json }
   throw new TypeError(
     `once: the result of ${key} is longer than ${resultLengthMax} characters; return what identifies it`,
   )
+}
+
+/** A retry would be given something else than what the effect has returned, or take another effect for this one. */
+function refuseForeign(value: Json | void, what: string): void {
+  const foreign = foreignPart(value, what)
+  if (foreign !== undefined) throw new TypeError(`once: ${foreign}`)
 }

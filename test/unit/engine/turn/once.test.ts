@@ -95,6 +95,28 @@ describe('once', () => {
     expect(status).toBe(is ? 'fulfilled' : 'rejected')
   })
 
+  it.each([
+    ['result', Number.NaN, 'once: the result of k is NaN; JSON has'],
+    ['result', { at: new Date(0) }, 'once: the result of k.at is of class Date'],
+    ['of', [new Map()], 'once: the of of k[0] is of class Map'],
+  ])('takes no %s of %j, which JSON would change without a word', async (where, value, message) => {
+    const given = value as Json
+    const run = createOnce(memoryOf().memory, time)
+    const done = where === 'of' ? run('k', async () => 'x', { of: given }) : run('k', async () => given)
+    await expect(done).rejects.toThrow(message)
+  })
+
+  it('gives each run a result of its own', async () => {
+    const { memory } = memoryOf()
+    const made = { ids: [1] }
+    await createOnce(memory, time)('k', async () => made)
+    made.ids.push(2)
+    const again = async (): Promise<typeof made> => createOnce(memory, time)('k', async () => made)
+    const given = await again()
+    given.ids.push(3)
+    expect([given, await again()]).toEqual([{ ids: [1, 3] }, { ids: [1] }])
+  })
+
   it('does nothing when the time of the run is over', async () => {
     const { memory, writes } = memoryOf()
     await expect(createOnce(memory, over)('k', async () => 'x')).rejects.toThrow('the run is over')
@@ -123,6 +145,33 @@ describe('notes', () => {
     if (is) set()
     else expect(set).toThrow('4096 characters at most')
     expect(notes.all()).toEqual(is ? { k: expect.any(String) as string } : {})
+  })
+
+  it('are changed by set alone: what was set, and what is read, is a copy', async () => {
+    const { memory, writes } = memoryOf()
+    const notes = new RunNotes(memory, time)
+    const progress = { step: 1, done: ['a'] }
+    notes.set('p', progress)
+    await notes.keep()
+    progress.step = 2
+    const read = notes.get('p') as typeof progress
+    read.done.push('b')
+    expect(notes.get('p')).toEqual({ step: 1, done: ['a'] })
+    notes.set('p', progress)
+    await notes.keep()
+    expect(writes.map(({ memory: kept }) => kept?.notes)).toEqual([
+      { p: { step: 1, done: ['a'] } },
+      { p: { step: 2, done: ['a'] } },
+    ])
+  })
+
+  it('are what JSON can say, and of names that every object has only what was set', () => {
+    const notes = new RunNotes(memoryOf().memory, time)
+    expect(() => notes.set('p', { rate: Number.NaN })).toThrow('notes: p.rate is NaN; JSON has')
+    expect(() => notes.set('p', new Date(0) as unknown as Json)).toThrow('notes: p is of class Date')
+    expect(notes.get('constructor')).toBeUndefined()
+    notes.set('constructor', 'x')
+    expect(notes.get('constructor')).toBe('x')
   })
 
   it('are not kept when the time of the run is over', async () => {
