@@ -48,8 +48,12 @@ function cut(text: string): string {
   return text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text
 }
 
-/** Where a slip of the program was made. What is thrown on purpose says enough by its message. */
+/**
+ * Where a slip of the program was made; of many failures, the first one. What is thrown on purpose says enough by its
+ * message.
+ */
 function stackOf(error: unknown): { readonly stack?: string } {
+  if (error instanceof AggregateError) return (error.errors as unknown[]).map(stackOf).find(({ stack }) => stack) ?? {}
   const isSlip = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
   return isSlip && error.stack !== undefined ? { stack: error.stack } : {}
 }

@@ -1,5 +1,6 @@
+import { durationMs } from '../../model/duration.ts'
 import { hasCode } from '../../model/errors.ts'
-import { RetryAfterError, StopError } from '../outcome.ts'
+import { reportOf, RetryAfterError, StopError, withReport, type FailureReport } from '../outcome.ts'
 import { thrownText } from '../thrown-text.ts'
 import { verdictOf, type Verdict } from '../verdict.ts'
 
@@ -17,11 +18,35 @@ export interface NodeFailure {
   readonly name?: string
 }
 
+/** Many failures as one, which says of the object what each of them says. */
+export function combineFailures(failures: readonly NodeFailure[]): Error {
+  const reports = failures.flatMap(({ error }) => reportOf(error) ?? [])
+  const combined = combineErrors(failures)
+  return reports.length === 0 ? combined : withReport(combined, combineReports(reports))
+}
+
+/** It comes again by the shortest of the times. */
+function combineReports(reports: readonly FailureReport[]): FailureReport {
+  const timesMs = reports.flatMap(({ retryWithin }) => (retryWithin === undefined ? [] : [durationMs(retryWithin)]))
+  return {
+    ...reports.reduce(joinReports),
+    ...(timesMs.length > 0 && { retryWithin: Math.min(...timesMs) }),
+  }
+}
+
+function joinReports(one: FailureReport, other: FailureReport): FailureReport {
+  return {
+    ...one,
+    ...(other.status && { status: { ...one.status, ...other.status } }),
+    ...(other.conditions && { conditions: { ...one.conditions, ...other.conditions } }),
+  }
+}
+
 /**
  * Many failures as one that is handled as all of them need: with backoff if one of them is retried, after the longest
  * time asked for if all others wait, and not until something changes if nothing else helps any of them.
  */
-export function combineFailures(failures: readonly NodeFailure[]): Error {
+function combineErrors(failures: readonly NodeFailure[]): Error {
   const errors = failures.map(({ error }) => error)
   const verdicts = errors.map((error) => verdictOf(error))
   const message = failures.map(messageOf).join('; ')

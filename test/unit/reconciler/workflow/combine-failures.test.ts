@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../../../shared/reconciler/verdict.ts'
 import { allDone, combineFailures } from '../../../../shared/reconciler/workflow/combine-failures.ts'
-import { retryAfter, stop } from '../../../../shared/index.ts'
+import { retryAfter, stop, withReport } from '../../../../shared/index.ts'
 import { InvariantError, OperatingError } from '../../../../shared/model/errors.ts'
 
 const away = new Error('connection refused')
@@ -40,6 +40,35 @@ describe('many failures as one', () => {
     expect(combineFailures(failures).message).toBe('server: connection refused; page: the name is taken')
     expect(combineFailures([{ error: away }, { error: 'text' }]).message).toBe('connection refused; text')
     expect(combineFailures([{ name: 'page', error: { status: 503 } }]).message).toBe('page: {"status":503}')
+  })
+
+  it('says of the object what each of them says, and comes again by the shortest time', () => {
+    const condition = (reason: string) => ({ status: 'False', reason }) as const
+    const reports = [
+      { conditions: { A: condition('First'), B: condition('First') }, retryWithin: '1m', status: { a: 1 } },
+      { conditions: { B: condition('Second') }, retryWithin: '30s' },
+      { status: { b: 2 } },
+    ] as const
+    const errors = reports.map((report) => withReport(stop('Bad', 'bad'), report))
+    expect(verdictOf(combineFailures([...errors, away].map((error) => ({ error }))))).toMatchObject({
+      kind: 'failed',
+      report: {
+        conditions: { A: condition('First'), B: condition('Second') },
+        retryWithin: 30_000,
+        status: { a: 1, b: 2 },
+      },
+    })
+    expect(verdictOf(combineFailures([{ error: away }]))).not.toHaveProperty('report')
+    const { report } = verdictOf(combineFailures([{ error: errors[2] }])) as { readonly report?: object }
+    expect(report).toEqual({ status: { b: 2 } })
+  })
+
+  it('keeps the place of the first slip', () => {
+    const slip = new TypeError('slip')
+    expect(verdictOf(combineFailures([{ error: away }, { error: slip }]))).toMatchObject({ stack: slip.stack })
+    const nested = combineFailures([{ error: combineFailures([{ error: slip }]) }])
+    expect(verdictOf(nested)).toMatchObject({ stack: slip.stack })
+    expect(verdictOf(combineFailures([{ error: away }]))).not.toHaveProperty('stack')
   })
 
   it('lets a broken invariant through', () => {
