@@ -6,6 +6,7 @@ import {
   defineReconciler,
   done,
   stop,
+  withReport,
   workflow,
   type Controller,
   type Kind,
@@ -198,6 +199,26 @@ describe('a failure', () => {
     expect((await env.get(Widget, 'w'))?.status).toMatchObject({ reconcile: { waiting: 'Stopped' } })
   })
 
+  it('F94 says of the primary what its error says, and where a slip was made', async () => {
+    const fails = (size: number): never => {
+      if (size === 2) throw new TypeError('a slip')
+      const report = { conditions: { Inked: { status: 'False', reason: 'Dry' } }, retryWithin: '1m' } as const
+      throw withReport(stop('NoInk', 'no ink is sold here'), report)
+    }
+    await start(
+      defineReconciler(Widget, {
+        ...workflow(Widget, { page: { kind: Part, desired: ({ spec }) => fails(spec.size) } }),
+      }),
+    )
+    expect((await env.get(Widget, 'w'))?.status).toMatchObject({
+      conditions: [{ type: 'Inked', status: 'False', reason: 'Dry' }, { type: 'Ready' }, { type: 'Stalled' }],
+      reconcile: { waiting: 'Stopped', nextRunAt: '2026-01-01T00:01:00.000Z' },
+    })
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.settle()
+    expect(env.logs.find(({ fields }) => fields['error'] === 'page: a slip')?.fields['stack']).toContain('j-workflow')
+  })
+
   it('F94 is an object that two nodes want: one of them has it, and the other does not take it away', async () => {
     const node = { kind: ConfigMap, desired: () => ({ metadata: { name: 'both' }, data: {} }) }
     await start(defineReconciler(Widget, { ...workflow(Widget, { first: node, second: node }) }))
@@ -269,6 +290,74 @@ describe('a node of many objects', () => {
     mend()
     await env.advance('1m')
     expect(await names(Part)).toEqual(['other', 'part-0', 'part-1', 'part-2'])
+  })
+})
+
+describe('a node whose objects are in several namespaces', () => {
+  const Tenant = defineKind({
+    group: 'test.setpoint.dev',
+    version: 'v1',
+    kind: 'Tenant',
+    scope: 'Cluster',
+    spec: z.object({ namespaces: z.array(z.string()) }),
+  })
+  const tenants = (): Controller =>
+    defineReconciler(Tenant, {
+      ...workflow(Tenant, {
+        config: {
+          kind: ConfigMap,
+          desired: ({ spec }) =>
+            spec.namespaces.map((namespace) => ({ metadata: { name: 'config', namespace }, data: {} })),
+        },
+      }),
+    })
+
+  it('F95 tells them apart by name and namespace', async () => {
+    env = await createTestEnv({ reconcilers: [tenants()] })
+    for (const name of ['a', 'b']) await env.applyManifest({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    const placesFor = async (...namespaces: string[]) => {
+      await env.apply(Tenant, { metadata: { name: 't' }, spec: { namespaces } })
+      await env.settle()
+      return (await env.list(ConfigMap)).map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
+    }
+    expect(await placesFor('a', 'b')).toEqual(['a/config', 'b/config'])
+    expect(await placesFor('b')).toEqual(['b/config'])
+    expect(await placesFor('a')).toEqual(['a/config'])
+  })
+})
+
+describe('a graph that changes', () => {
+  const flow = (first: string, second?: string): Controller =>
+    defineReconciler(Widget, {
+      ...workflow(Widget, {
+        first: { kind: Part, desired: async () => ({ metadata: { name: first }, spec: {} }) },
+        second: {
+          kind: Part,
+          wantedWhen: () => second !== undefined,
+          desired: async () => {
+            // What it wants takes a while to find out.
+            await new Promise((resolve) => setTimeout(resolve, 5))
+            return { metadata: { name: second ?? 'none' }, spec: {} }
+          },
+        },
+        third: { kind: Part, wantedWhen: () => second === undefined, desired: () => [] },
+      }),
+    })
+
+  it('F93 has an object move from one node to another as it is', async () => {
+    await start(flow('main'))
+    const before = await env.get(Part, 'main')
+    await env.crash([flow('other', 'main')])
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.settle()
+    expect(await names(Part)).toEqual(['main', 'other'])
+    expect(await env.get(Part, 'main')).toMatchObject({
+      metadata: { uid: before?.metadata.uid, labels: { 'setpoint.dev/dependent': 'second' } },
+    })
+    await env.crash([flow('main')])
+    await env.patch(Widget, 'w', { spec: { size: 3 } })
+    await env.settle()
+    expect(await env.list(Part, 'default')).toMatchObject([{ metadata: { uid: before?.metadata.uid } }])
   })
 })
 
@@ -393,6 +482,29 @@ describe('the end', () => {
     await env.settle()
     expect([await names(Part), await names(ConfigMap)]).toEqual([[], []])
     expect(await env.get(Widget, 'w')).toBeUndefined()
+  })
+
+  it('F80 asks no node whether it is wanted: what that depends on may be gone', async () => {
+    const nodes = workflow(Widget, {
+      config: {
+        kind: ConfigMap,
+        wantedWhen: async (_, ctx) => {
+          const switches = await ctx.get(ConfigMap, 'switches')
+          if (switches === undefined) throw new Error('there are no switches')
+          return switches.data?.['config'] === 'on'
+        },
+        desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }),
+      },
+    })
+    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { ...nodes })] })
+    await env.apply(ConfigMap, { metadata: { name: 'switches' }, data: { config: 'on' } })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    expect(await names(ConfigMap)).toEqual(['switches', 'w-config'])
+    await env.delete(ConfigMap, 'switches')
+    await env.delete(Widget, 'w')
+    await env.settle()
+    expect([await names(ConfigMap), await env.get(Widget, 'w')]).toEqual([[], undefined])
   })
 
   /** Whether there were so many writes. */

@@ -811,7 +811,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/reconciler/workflow/run-nodes.ts',
-    line: 'if (dependent === undefined) return',
+    line: 'if (node === undefined) return',
     replacement: 'false',
     why: 'each name of the graph is that of a node',
   },

@@ -11,7 +11,10 @@ export interface Dependent<Primary, K, Name extends string> {
   readonly dependsOn?: readonly Name[]
   /** What is wanted: one object, or any number. Objects of this node that are not among them are deleted. */
   readonly desired: (primary: Primary, ctx: Context) => Desired<K> | Promise<Desired<K>>
-  /** False: the node's objects are deleted, and those of all nodes that depend on it. Default: always wanted. */
+  /**
+   * False: the node's objects are deleted, and those of all nodes that depend on it. It is not asked once the primary
+   * is being deleted. Default: always wanted.
+   */
   readonly wantedWhen?: When<Primary>
   /** Of each object; those that depend on the node wait until it holds for all. Default: it is there. */
   readonly readyWhen?: (object: ObjectOf<K>, primary: Primary) => boolean

@@ -8,16 +8,20 @@ import type { Dependent } from './dependent.ts'
 /** Says which node of its owner's workflow an object belongs to. */
 const dependentLabel = 'setpoint.dev/dependent'
 
+/** Which node of a pass wants an object, by its kind and place. */
+export type Claims = Map<string, string>
+
 /** One node of one primary. */
 export interface WorkflowNode<Primary> {
   readonly name: string
   readonly dependent: Dependent<Primary, Kind, string>
   readonly primary: Primary
   readonly ctx: Context
-  /** The children of a kind, before anything was done. */
+  /** The children of a kind, before anything was deleted. */
   readonly childrenBefore: (kind: Kind) => Promise<readonly ApiObject[]>
-  /** Which node of this pass wants an object. */
-  readonly wantedBy: Map<string, string>
+  readonly claims: Claims
+  /** The nodes that have said which objects they want. */
+  readonly saysWanted: Set<string>
 }
 
 export interface Made {
@@ -25,56 +29,60 @@ export interface Made {
   readonly ready: boolean
 }
 
-/** Applies what is wanted and deletes what no longer is; all of it, even if some of it fails. */
+/** Applies what is wanted; all of it, even if some of it fails. */
 export async function makeNode<Primary>(node: WorkflowNode<Primary>): Promise<Made> {
-  const { name, dependent, primary, ctx } = node
+  const { name, dependent, primary, ctx, saysWanted } = node
   const { kind, readyWhen = () => true } = dependent
   const wanted = toList(await dependent.desired(primary, ctx))
-  const names = wanted.map(({ metadata }) => metadata.name)
-  if (new Set(names).size < names.length)
-    throw new TypeError(`${name} wants the same object twice: ${names.join(', ')}`)
   for (const { metadata } of wanted) claim(node, metadata)
-  const extra = (await ownObjects(node)).filter(({ metadata }) => !names.includes(metadata.name))
-  const [objects] = await Promise.all([
-    allDone(wanted.map((object) => ctx.apply(kind, labelNode(object, name)))),
-    deleteObjects(node, extra),
-  ])
+  saysWanted.add(name)
+  const objects = await allDone(wanted.map((object) => ctx.apply(kind, labelNode(object, name))))
   return { objects, ready: objects.every((object) => !isDeleting(object) && readyWhen(object, primary)) }
 }
 
 /** Two nodes would undo each other's work for ever. */
-function claim<Primary>(
-  { name, dependent: { kind }, wantedBy }: WorkflowNode<Primary>,
-  { name: object, namespace = '' }: { readonly name: string; readonly namespace?: string },
-): void {
-  const key = [kind.group, kind.kind, namespace, object].join('/')
-  const other = wantedBy.get(key)
-  if (other !== undefined) throw new TypeError(`it wants ${kind.kind} ${object}, which ${other} wants, too`)
-  wantedBy.set(key, name)
+function claim<Primary>(node: WorkflowNode<Primary>, at: Named): void {
+  const { name, dependent, claims } = node
+  const place = placeText(node, at)
+  const other = claims.get(place)
+  if (other === name) throw new TypeError(`${name} wants the same object twice: ${at.name}`)
+  if (other !== undefined) throw new TypeError(`it wants ${dependent.kind.kind} ${at.name}, which ${other} wants, too`)
+  claims.set(place, name)
+}
+
+interface Named {
+  readonly name: string
+  readonly namespace?: string
+}
+
+function placeText<Primary>({ dependent: { kind }, primary }: WorkflowNode<Primary>, at: Named): string {
+  const own = (primary as ApiObject).metadata.namespace
+  const namespace = kind.namespaced ? (at.namespace ?? own ?? '') : ''
+  return [kind.group, kind.kind, namespace, at.name].join('/')
+}
+
+/** Asks for the deletion of the node's objects that no node wants. */
+export async function deleteUnwanted<Primary>(node: WorkflowNode<Primary>): Promise<void> {
+  await deleteObjects(node, unwanted(node, await node.childrenBefore(node.dependent.kind)))
 }
 
 /** Asks for the deletion of the node's objects, and tells whether they are gone. */
 export async function deleteNode<Primary>(node: WorkflowNode<Primary>): Promise<'gone' | 'going'> {
-  const { name, dependent, primary, ctx } = node
-  const objects = await ownObjects(node)
+  const { dependent, primary, ctx, childrenBefore } = node
+  const objects = unwanted(node, await childrenBefore(dependent.kind))
   await deleteObjects(node, objects)
   const isGone =
     dependent.goneWhen === undefined
-      ? objects.length === 0 || of(name, await ctx.children(dependent.kind)).length === 0
+      ? objects.length === 0 || unwanted(node, await ctx.children(dependent.kind)).length === 0
       : await dependent.goneWhen(primary, ctx)
   return isGone ? 'gone' : 'going'
 }
 
-async function ownObjects<Primary>({
-  name,
-  dependent,
-  childrenBefore,
-}: WorkflowNode<Primary>): Promise<readonly ApiObject[]> {
-  return of(name, await childrenBefore(dependent.kind))
-}
-
-function of(name: string, children: readonly ApiObject[]): readonly ApiObject[] {
-  return children.filter(({ metadata }) => metadata.labels?.[dependentLabel] === name)
+/** The node's own of these, but for those that a node wants: another one may have taken them over. */
+function unwanted<Primary>(node: WorkflowNode<Primary>, children: readonly ApiObject[]): readonly ApiObject[] {
+  return children.filter(
+    ({ metadata }) => metadata.labels?.[dependentLabel] === node.name && !node.claims.has(placeText(node, metadata)),
+  )
 }
 
 async function deleteObjects<Primary>(

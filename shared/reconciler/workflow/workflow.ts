@@ -6,7 +6,7 @@ import { again, done, waiting, type Again, type Done, type NotReady } from '../o
 import { combineFailures } from './combine-failures.ts'
 import type { AnyDependents, Dependent } from './dependent.ts'
 import { createGraph, type Graph } from './graph.ts'
-import { fatesAtTheEnd, fatesOf, type NodeState } from './plan.ts'
+import type { NodeState } from './plan.ts'
 import { runNodes, type PassResult } from './run-nodes.ts'
 
 /** Children as a graph: which come after which, on which conditions. */
@@ -52,13 +52,13 @@ export function workflow<Primary, Kinds extends AnyKinds>(
   const graph = createGraph(dependenciesIn(primary, dependents))
 
   const run: Workflow<Primary, Kinds>['run'] = async (object, ctx) => {
-    const result = await runNodes({ graph, dependents, primary: object, ctx }, fatesOf)
+    const result = await runNodes({ graph, dependents, primary: object, ctx, isEnd: false })
     throwErrors(result)
     return toWorkflowResult(graph, result)
   }
 
   const tearDown: Workflow<Primary, Kinds>['tearDown'] = async (object, ctx) => {
-    const result = await runNodes({ graph, dependents, primary: object, ctx }, fatesAtTheEnd)
+    const result = await runNodes({ graph, dependents, primary: object, ctx, isEnd: true })
     throwErrors(result)
     return readiness(graph, result)
   }

@@ -129,6 +129,46 @@ describe('a pass', () => {
     expect(did.filter((one) => one.startsWith('delete'))).toEqual(['delete Server {"name":"old","namespace":"n"}'])
   })
 
+  it('deletes after all is made, and nothing that another node wants, even if that has failed', async () => {
+    const { ctx, did } = createWorld({
+      Server: [childOf('server', 'broken', { namespace: 'n' }), childOf('server', 'old'), childOf('page', 'older')],
+    })
+    const given = { metadata: { name: 'a', namespace: 'n' } } as unknown as ApiObject
+    const page = { kind: Server, dependsOn: [], desired: async () => object('broken') }
+    await expect(flowOf({ page }).run(given, ctx)).rejects.toThrow('page: it is broken')
+    expect(did).toEqual([
+      'apply Config c',
+      'apply Server broken',
+      'apply Server s',
+      'delete Server {"name":"old"}',
+      'delete Server {"name":"older"}',
+    ])
+  })
+
+  it.each([
+    [true, { name: 'x', namespace: 'n' }, { name: 'x' }, false],
+    [true, { name: 'x', namespace: 'm' }, { name: 'x' }, true],
+    [false, { name: 'x', namespace: 'm' }, { name: 'x' }, false],
+  ])('with a namespace: %j, lets two nodes have %j and %j: %j', async (namespaced, one, other, isAllowed) => {
+    const given = { metadata: { name: 'a', namespace: 'n' } } as unknown as ApiObject
+    const kind = { ...Server, namespaced }
+    const flow = flowOf({
+      server: { kind, desired: () => ({ metadata: one }) as never },
+      page: { kind, desired: () => ({ metadata: other }) as never },
+    })
+    const run = flow.run(given, createWorld().ctx)
+    if (isAllowed) expect(await run).toMatchObject({ ready: true })
+    else await expect(run).rejects.toThrow('page: it wants Server x, which server wants, too')
+  })
+
+  it('says first why it could not be made, and then what else has failed', async () => {
+    const { ctx } = createWorld({ Server: [childOf('server', 'old')] })
+    const failing = { ...ctx, delete: () => Promise.reject(new Error('it stays')) } as unknown as Context
+    await expect(flowOf().run(primary, failing)).rejects.toThrow(/^server: it stays$/)
+    const server = { desired: () => object('broken') }
+    await expect(flowOf({ server }).run(primary, failing)).rejects.toThrow(/^server: it is broken$/)
+  })
+
   it('reads the children of a kind once', async () => {
     const { ctx, read } = createWorld()
     await flowOf({ server: { kind: Config }, page: { kind: Config } }).run(primary, ctx)
