@@ -3,7 +3,7 @@ import { durationMs, type Duration } from '../model/duration.ts'
 import type { ApiObject } from '../model/object.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
 import { Canary } from './canary/canary-kind.ts'
-import { withCanary, type CanaryRuns } from './canary/with-canary.ts'
+import { withCanary, type CanaryRuns, type Tried } from './canary/with-canary.ts'
 import type { Context } from './context.ts'
 import type { Controller, DeletionPolicy } from './controller.ts'
 import { withDeletionPolicy } from './deletion-policy.ts'
@@ -120,7 +120,7 @@ export function defineReconciler<Read, Body>(
   if (options.deletionPolicy !== undefined && cleanup === undefined)
     throw new DefinitionError(`${name}: without cleanup there is nothing that a deletionPolicy could decide`)
   const wakers = wakersOf(kind as Kind, options)
-  const runs = runsOf(name, options)
+  const runs = runsOf({ name, kind: kind as Kind }, options)
   const grants = [...(options.grants ?? []), ...(options.canary === undefined ? [] : [readsCanary])]
   return Object.freeze({
     name,
@@ -147,14 +147,14 @@ export function defineReconciler<Read, Body>(
 
 /** The code of a reconciler, with the one on trial. */
 function runsOf<Read>(
-  name: string,
+  reconciler: Tried,
   { reconcile, cleanup, canary }: Pick<CleanupOptions<Read>, 'reconcile' | 'canary'> & { readonly cleanup?: unknown },
 ): Pick<Controller, 'reconcile' | 'cleanup'> {
   const stable = { reconcile, ...(cleanup !== undefined && { cleanup }) } as unknown as CanaryRuns
   if (canary === undefined) return stable
   if (canary.cleanup !== undefined && cleanup === undefined)
-    throw new DefinitionError(`${name}: the canary has a cleanup, and the reconciler has none`)
-  return withCanary(name, stable, canary as unknown as CanaryRuns)
+    throw new DefinitionError(`${reconciler.name}: the canary has a cleanup, and the reconciler has none`)
+  return withCanary(reconciler, stable, canary as unknown as CanaryRuns)
 }
 
 const readsCanary: Grant = { kind: Canary, access: 'read' }

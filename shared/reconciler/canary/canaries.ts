@@ -1,6 +1,7 @@
 import { conditionOf } from '../../model/conditions.ts'
 import { isPaused, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { durationMs } from '../../model/duration.ts'
+import { absentIfNotFound } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { parseTimestamp, timestamp } from '../../model/time.ts'
 import type { Context } from '../context.ts'
@@ -85,13 +86,21 @@ function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: Tria
   const isOnTrial = ({ metadata }: ApiObject): boolean => isInShare(metadata.uid, progress.share)
   const trial = all.filter(isOnTrial)
   const others = all.filter((object) => !isOnTrial(object))
-  const ran = trial.filter((object) => conditionOf(object, canaryCondition)?.reason === spec.version)
+  const untilMs = nowMs - durationMs(spec.grace)
+  const ran = trial.filter((object) => hasRun(object, spec.version, untilMs))
   const unready = (some: readonly ApiObject[]): number =>
-    some.filter((object) => becameUnready(object, progress.startedAtMs, nowMs - durationMs(spec.grace))).length
+    some.filter((object) => becameUnready(object, progress.startedAtMs, untilMs)).length
   return {
     trial: { objects: trial.length, ran: ran.length, unready: unready(ran) },
     others: { objects: others.length, unready: unready(others) },
   }
+}
+
+/** A run that has not ended for the grace has had its time. */
+function hasRun(object: ApiObject, version: string, untilMs: number): boolean {
+  const mark = conditionOf(object, canaryCondition)
+  if (mark?.reason !== version) return false
+  return mark.status !== 'Unknown' || (parseTimestamp(mark.lastTransitionTime) ?? untilMs) <= untilMs
 }
 
 /** What was unready before the trial says nothing of it. */
@@ -117,12 +126,12 @@ async function wake(all: readonly ApiObject[], { canary, kind, share }: Waking, 
     const isAsked = object.metadata.annotations?.[reconcileRequestAnnotation] === request
     return isRun !== isInShare(object.metadata.uid, share) && !isAsked
   })
-  for (const { metadata } of wrong.slice(0, wokenMax))
-    await ctx.patch(
-      kind,
-      { name: metadata.name, namespace: metadata.namespace ?? '' },
-      { metadata: { annotations: { [reconcileRequestAnnotation]: request } } },
-    )
+  for (const { metadata } of wrong.slice(0, wokenMax)) {
+    const place = { name: metadata.name, namespace: metadata.namespace ?? '' }
+    const patch = { metadata: { annotations: { [reconcileRequestAnnotation]: request } } }
+    // One that is gone by now needs no run.
+    await absentIfNotFound(ctx.patch(kind, place, patch))
+  }
   return Math.max(0, wrong.length - wokenMax)
 }
 

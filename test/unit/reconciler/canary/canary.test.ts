@@ -7,6 +7,7 @@ import {
   defineKind,
   defineReconciler,
   done,
+  type Context,
   type Controller,
   type ObjectOf,
 } from '../../../../shared/index.ts'
@@ -26,9 +27,14 @@ const count = 40
 interface Code {
   readonly isBroken?: boolean
   readonly isBare?: boolean
+  /** What the new code does, in place of an end. */
+  readonly endless?: (ctx: Context) => Promise<never>
 }
 
-function reconcilersOf({ isBroken = false, isBare = false }: Code, cleaned: string[] = []): readonly Controller[] {
+function reconcilersOf(
+  { isBroken = false, isBare = false, endless }: Code,
+  cleaned: string[] = [],
+): readonly Controller[] {
   const pages = defineReconciler(Page, {
     grants: [],
     reconcile: async () => done({ status: { by: 'v1' } }),
@@ -39,7 +45,8 @@ function reconcilersOf({ isBroken = false, isBare = false }: Code, cleaned: stri
     ...(!isBare && {
       canary: {
         version: 'v2',
-        reconcile: async () => {
+        reconcile: async (_: PageObject, ctx: Context) => {
+          if (endless !== undefined) return endless(ctx)
           if (isBroken) throw new Error('v2 is broken')
           return done({ status: { by: 'v2' } })
         },
@@ -114,6 +121,47 @@ describe('a Canary', () => {
     const pages = await env.list(Page)
     expect(pages.filter((page) => conditionOf(page as never, 'Ready')?.status === 'True')).toHaveLength(count)
     expect(pages.filter((page) => conditionOf(page as never, 'Canary') !== undefined)).toEqual([])
+  })
+
+  it.each<[string, NonNullable<Code['endless']>]>([
+    [
+      'runs out of its time',
+      async (ctx) => {
+        await ctx.sleep('1h')
+        throw new Error('too late')
+      },
+    ],
+    [
+      'throws what is no error',
+      async () => {
+        const noError: unknown = 'no'
+        throw noError as Error
+      },
+    ],
+  ])('whose code %s takes its objects back, too', async (_what, endless) => {
+    await using env = await start({ endless })
+    await env.apply(Canary, trial)
+    await env.advance('6m')
+    expect(await env.get(Canary, at)).toMatchObject({ status: { phase: 'RolledBack', share: 0 } })
+    await env.advance('2m')
+    expect(await by(env, 'v1')).toHaveLength(count)
+    const pages = await env.list(Page)
+    expect(pages.filter((page) => conditionOf(page as never, 'Ready')?.status === 'True')).toHaveLength(count)
+    expect(pages.filter((page) => conditionOf(page as never, 'Canary') !== undefined)).toEqual([])
+  })
+
+  it('has what a process that died has begun cleaned up by the code that began it', async () => {
+    const cleaned: string[] = []
+    await using env = await start({ endless: () => new Promise(() => {}) }, cleaned)
+    await env.apply(Canary, { ...trial, spec: { ...trial.spec, shares: [100] } })
+    await env.settle()
+    await env.advance('2s')
+    await env.crash()
+    for (const { metadata } of await env.list(Page)) await env.delete(Page, metadata.name)
+    await env.advance('10m')
+    const versions = cleaned.map((one) => one.split(' ')[1])
+    expect(versions.filter((version) => version === 'v2').length).toBeGreaterThan(0)
+    expect(await env.list(Page)).toEqual([])
   })
 
   it('goes on where it was after a crash', async () => {

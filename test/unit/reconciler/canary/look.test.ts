@@ -7,6 +7,7 @@ import {
   type Context,
   type Controller,
 } from '../../../../shared/index.ts'
+import { OperatingError } from '../../../../shared/model/errors.ts'
 import { isInShare } from '../../../../shared/reconciler/canary/decide-canary.ts'
 
 /** One look of a Canary at the objects of its reconciler, without an engine. */
@@ -51,11 +52,13 @@ interface Look {
   readonly name?: string
   readonly deployed?: string
   readonly nowMs?: number
+  /** Of each write of an object. */
+  readonly failing?: Error
 }
 
 const begun = { version: 'v2', phase: 'Trial', share: 10, startedAt: at(0), shareSince: at(0), why: '' }
 
-async function look({ pages = [], status, spec, name = 'page', deployed = 'v2', nowMs = minute }: Look) {
+async function look({ pages = [], status, spec, name = 'page', deployed = 'v2', nowMs = minute, failing }: Look) {
   const events: string[] = []
   const woken: { readonly at: object; readonly request: unknown }[] = []
   const listed: unknown[] = []
@@ -66,8 +69,10 @@ async function look({ pages = [], status, spec, name = 'page', deployed = 'v2', 
       return pages
     },
     event: async (type: string, reason: string) => void events.push(`${type} ${reason}`),
-    patch: async (_: unknown, place: object, patch: { readonly metadata: { readonly annotations: object } }) =>
-      void woken.push({ at: place, request: Object.values(patch.metadata.annotations)[0] }),
+    patch: async (_: unknown, place: object, patch: { readonly metadata: { readonly annotations: object } }) => {
+      woken.push({ at: place, request: Object.values(patch.metadata.annotations)[0] })
+      if (failing !== undefined) throw failing
+    },
   }
   const controller = { name: 'page', kind: page, canary: deployed } as unknown as Controller
   const { reconcile } = canaries([controller])
@@ -153,6 +158,14 @@ describe('a later look', () => {
     expect(outcome).toMatchObject({ kind: 'again', afterMs: 30 * second })
   })
 
+  it('goes on where an object goes meanwhile, and fails where one cannot be written', async () => {
+    const pages = [pageOf(inside), pageOf(insideToo)]
+    const gone = await look({ pages, status: begun, failing: new OperatingError('NOT_FOUND', 'gone') })
+    expect(gone.woken).toHaveLength(2)
+    const failing = new OperatingError('UNAVAILABLE', 'no room')
+    await expect(look({ pages, status: begun, failing })).rejects.toThrow('no room')
+  })
+
   it('asks as one of no time where the status has none', async () => {
     const { woken } = await look({ pages: [pageOf(inside)], status: begun, spec: { decision: 'Promote' } })
     expect(woken).toEqual([])
@@ -182,6 +195,10 @@ describe('a later look', () => {
       pageOf(inside, { ...ran, ...unready(3 * minute + second) }),
       pageOf(inside, { ...ran, Ready: ['Unknown', 'Pending', minute] }),
       pageOf(inside, unready(minute)),
+      pageOf(inside, { Canary: ['Unknown', 'v2', 3 * minute + second], ...unready(minute) }),
+      pageOf(inside, { Canary: ['Unknown', 'v2', 3 * minute], ...unready(minute) }),
+      pageOf(inside, { Canary: ['Unknown', 'v2'] }),
+      pageOf(inside, { Canary: ['Unknown', 'v1', 0] }),
       pageOf(outside),
       pageOf(outside, unready(minute)),
       pageOf(outside, unready()),
@@ -189,7 +206,7 @@ describe('a later look', () => {
       pageOf(outside, unready(minute), { annotations: { 'setpoint.dev/paused': 'true' } }),
     ]
     const { trial, others } = await look({ pages, status: begun, nowMs: 5 * minute })
-    expect(trial).toEqual({ objects: 9, ran: 7, unready: 3 })
+    expect(trial).toEqual({ objects: 13, ran: 9, unready: 4 })
     expect(others).toEqual({ objects: 3, unready: 2 })
   })
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { done, withReport, type ApiObject, type Context, type Outcome } from '../../../../shared/index.ts'
+import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
 import { reportOf } from '../../../../shared/reconciler/outcome.ts'
 import { isInShare } from '../../../../shared/reconciler/canary/decide-canary.ts'
 import { withCanary } from '../../../../shared/reconciler/canary/with-canary.ts'
 
+const page = { group: 'test.dev', version: 'v1', kind: 'Page', namespaced: true }
 const said = { Ready: { status: 'True', reason: 'Said' } } as const
 
 type End = () => Promise<Outcome>
@@ -27,7 +29,10 @@ function runsOf({
       },
     }),
   })
-  const runs = withCanary('page', of('v1', clean !== 'none'), { version: 'v2', ...of('v2', clean === 'both') })
+  const runs = withCanary({ name: 'page', kind: page }, of('v1', clean !== 'none'), {
+    version: 'v2',
+    ...of('v2', clean === 'both'),
+  })
   return { runs, called }
 }
 
@@ -36,16 +41,21 @@ const uid = Array.from({ length: 1_000 }, (_, i) => `uid-${i}`).find((one) => is
 
 function pageOf(mark?: string): ApiObject {
   const conditions = mark === undefined ? [] : [{ type: 'Canary', status: 'True', reason: mark }]
-  return { metadata: { name: 'a', uid }, status: { conditions } } as unknown as ApiObject
+  const metadata = { name: 'a', namespace: 'n', uid, generation: 3, resourceVersion: '7' }
+  return { metadata, status: { conditions } } as unknown as ApiObject
 }
 
-function contextOf(canary: object | undefined): { readonly ctx: Context; readonly asked: unknown[] } {
+function contextOf(canary: object | undefined) {
   const asked: unknown[] = []
-  const get = async (_: unknown, at: unknown): Promise<unknown> => {
+  const written: unknown[] = []
+  const get = async (kind: unknown, at: unknown): Promise<unknown> => {
+    if (kind === page) return pageOf('old')
     asked.push(at)
     return canary
   }
-  return { ctx: { get } as unknown as Context, asked }
+  const patch = async (...[, at, body, path]: readonly unknown[]): Promise<void> => void written.push([at, body, path])
+  const now = (): number => Date.parse('2026-01-01T00:00:00Z')
+  return { ctx: { get, patch, now } as unknown as Context, asked, written }
 }
 
 const trial = { spec: { version: 'v2' }, status: { version: 'v2', share: 1 } }
@@ -65,6 +75,41 @@ describe('an object of a reconciler with new code', () => {
     await runs.reconcile(pageOf(), ctx)
     expect(called).toEqual([by])
     expect(asked).toEqual([{ name: 'page', namespace: '' }])
+  })
+
+  it('is looked at as one without a Canary where that kind is not served, and not if nobody knows', async () => {
+    const contextThat = (code: ErrorCode): Context =>
+      ({ get: () => Promise.reject(new OperatingError(code, 'no')) }) as unknown as Context
+    const { runs, called } = runsOf()
+    await runs.reconcile(pageOf(), contextThat('NOT_FOUND'))
+    expect(called).toEqual(['v1'])
+    await expect(runs.reconcile(pageOf(), contextThat('UNAVAILABLE'))).rejects.toThrow('no')
+    expect(called).toEqual(['v1'])
+  })
+
+  it.each([
+    ['of no version', undefined, 1],
+    ['of another version', 'v1', 1],
+    ['of this version', 'v2', 0],
+  ])('%s is marked before the new code begins, so many times: %d', async (_what, before, times) => {
+    const { ctx, written } = contextOf(trial)
+    const begun = {
+      type: 'Canary',
+      status: 'Unknown',
+      reason: 'v2',
+      message: 'version v2 runs',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      observedGeneration: 3,
+    }
+    let writtenThen: unknown[] = []
+    const end: End = async () => {
+      writtenThen = [...written]
+      return done()
+    }
+    await runsOf({ end }).runs.reconcile(pageOf(before), ctx)
+    const body = { status: { conditions: [begun] }, metadata: { resourceVersion: '7' } }
+    expect(writtenThen).toEqual(times === 0 ? [] : [[{ name: 'a', namespace: 'n' }, body, { subresource: 'status' }]])
+    expect(written).toHaveLength(times)
   })
 
   const mark = (status: string, message: string) => ({ status, reason: 'v2', message })
