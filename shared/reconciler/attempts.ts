@@ -40,9 +40,7 @@ export function attempts<Read, Status>(
 ): (object: Read, ctx: Context) => Promise<Outcome<Status>> {
   if (!(max >= 1)) throw new TypeError(`attempts: max must be 1 or more, not ${max}`)
   return async (object, given) => {
-    // A spread alone would leave out what a context makes only when somebody asks for it.
-    const { signal, expectations } = given
-    const ctx = { ...given, signal, expectations, isLastAttempt: given.attempt + 1 >= max }
+    const ctx = { ...given, isLastAttempt: given.attempt + 1 >= max }
     try {
       return await run(object, ctx)
     } catch (error) {

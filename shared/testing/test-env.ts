@@ -1,4 +1,3 @@
-import { replaceInContext } from '../engine/turn/run-context.ts'
 import type { Context } from '../reconciler/context.ts'
 import type { Controller } from '../reconciler/controller.ts'
 import type { Kind } from '../reconciler/kind.ts'
@@ -184,8 +183,10 @@ function observePorts(ports: LocalPorts, { observation, life }: Observed): Local
 /** A run counts as busy until it ends or its process does, but while it sleeps. */
 function countRuns(controller: Controller, { observation, life }: Observed): Controller {
   const { reconcile, cleanup } = controller
-  const withIdleSleep = (ctx: Context): Context =>
-    replaceInContext(ctx, { sleep: (duration) => observation.idle(life, () => ctx.sleep(duration)) })
+  const withIdleSleep = (ctx: Context): Context => ({
+    ...ctx,
+    sleep: (duration) => observation.idle(life, () => ctx.sleep(duration)),
+  })
   const count =
     (run: Controller['reconcile']): Controller['reconcile'] =>
     (object, ctx) =>

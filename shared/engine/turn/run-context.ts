@@ -40,6 +40,8 @@ export class RunContext implements Context {
   readonly #calls = new ContextCalls()
   readonly #verbs: RunVerbs
   #expectations: Map<string, number> | undefined
+  declare readonly signal: AbortSignal
+  declare readonly expectations: Map<string, number>
   readonly deadlineMs: number
   readonly attempt: number
   readonly removed = false
@@ -56,14 +58,23 @@ export class RunContext implements Context {
     this.notes = new RunNotes(memory, time)
     this.outside = new RunOutside(run, this)
     this.log = seen.logger
+    Object.defineProperties(this, RunContext.#madeWhenAsked)
   }
 
-  get signal(): AbortSignal {
-    return this.#run.time.signal
-  }
-
-  get expectations(): Map<string, number> {
-    return (this.#expectations ??= new Map(Object.entries(this.#run.stored.engine.memory?.expectations ?? {})))
+  /** Fields of the context itself, so that an author's copy of it, as by `{ ...ctx }`, has them. */
+  static readonly #madeWhenAsked = {
+    signal: {
+      enumerable: true,
+      get(this: RunContext): AbortSignal {
+        return this.#run.time.signal
+      },
+    },
+    expectations: {
+      enumerable: true,
+      get(this: RunContext): Map<string, number> {
+        return (this.#expectations ??= new Map(Object.entries(this.#run.stored.engine.memory?.expectations ?? {})))
+      },
+    },
   }
 
   /** The event without the values of the Secrets that the run has met. */
@@ -102,14 +113,6 @@ export class RunContext implements Context {
     this.#calls.track('patch', this.#verbs.patch(kind, at, body, options))
 
   readonly delete: Context['delete'] = (kind, at) => this.#calls.track('delete', this.#verbs.delete(kind, at))
-}
-
-/**
- * A context with some of it replaced. A spread alone would leave out what is made only when somebody asks for it.
- */
-export function replaceInContext(context: Context, replaced: Partial<Context>): Context {
-  const { signal, expectations } = context
-  return { ...context, signal, expectations, ...replaced }
 }
 
 /** For an event about another object than the one that is reconciled. */

@@ -9,7 +9,7 @@ import { reportOf, withReport, type Outcome } from '../outcome.ts'
 import { Canary, versionPattern } from './canary-kind.ts'
 import { isInShare } from './decide-canary.ts'
 
-/** On an object that has begun to run a version on trial: its reason is the version. It is Unknown until a run ended. */
+/** On an object that has begun to run a version on trial: the version is its reason. Unknown until a run has ended. */
 export const canaryCondition = 'Canary'
 
 type Runs = Pick<Controller, 'reconcile' | 'cleanup'>

@@ -9,7 +9,7 @@ import type { Dependent } from './dependent.ts'
 const dependentLabel = 'setpoint.dev/dependent'
 
 /** Which node of a pass wants an object, by its kind and place. */
-export type Claims = Map<string, string>
+export type NodeClaims = Map<string, string>
 
 /** One node of one primary. */
 export interface WorkflowNode<Primary> {
@@ -19,7 +19,7 @@ export interface WorkflowNode<Primary> {
   readonly ctx: Context
   /** The children of a kind, before anything was deleted. */
   readonly childrenBefore: (kind: Kind) => Promise<readonly ApiObject[]>
-  readonly claims: Claims
+  readonly claims: NodeClaims
   /** The nodes that have said which objects they want. */
   readonly saysWanted: Set<string>
 }

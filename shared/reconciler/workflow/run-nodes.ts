@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
 import type { AnyDependents, When } from './dependent.ts'
 import type { Graph } from './graph.ts'
-import { deleteNode, deleteUnwanted, makeNode, type Claims, type WorkflowNode } from './nodes.ts'
+import { deleteNode, deleteUnwanted, makeNode, type NodeClaims, type WorkflowNode } from './nodes.ts'
 import { fatesAtTheEnd, fatesOf, nextNodes, type Fate, type NodeState, type Wish } from './plan.ts'
 
 /** One pass over a graph, for one primary. */
@@ -31,7 +31,7 @@ interface Progress extends PassResult {
   readonly states: Map<string, NodeState>
   readonly objects: Map<string, readonly ApiObject[]>
   readonly errors: Map<string, unknown>
-  readonly claims: Claims
+  readonly claims: NodeClaims
   /** The nodes that have said which objects they want. */
   readonly saysWanted: Set<string>
   /** The children of a kind, before anything was deleted. */

@@ -8,7 +8,7 @@ import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
-import { concealInRun, replaceInContext } from '../../turn/run-context.ts'
+import { concealInRun } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
 import { withWakeUpBy } from '../../turn/endings.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
@@ -66,14 +66,14 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
 function createRemovedController(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
-  const lastContext = (ctx: Context, object: ApiObject): Context =>
-    replaceInContext(ctx, {
-      removed: true,
-      event: (type, reason, message) =>
-        events.record(object, concealInRun(ctx, { type, reason, message, component: controller.name })),
-      apply: (kind, given, options) =>
-        options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
-    })
+  const lastContext = (ctx: Context, object: ApiObject): Context => ({
+    ...ctx,
+    removed: true,
+    event: (type, reason, message) =>
+      events.record(object, concealInRun(ctx, { type, reason, message, component: controller.name })),
+    apply: (kind, given, options) =>
+      options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
+  })
   const change = async (record: ApiObject, next: (live: StoredObject) => StoredObject): Promise<void> => {
     const nextOf = (live: StoredObject | undefined): StoredObject | undefined => live && next(live)
     await writeNewest(store, keyOf(record), nextOf, () => ['meta'])
