@@ -107,6 +107,29 @@ describe('an answer that is not as it should be', () => {
     expect(stalled?.message).toContain('<html>no no')
   })
 
+  it('what the status shows may be long: it is there from look to look, and back after the next one', async () => {
+    const notes = (size: JsonObject[string]): string => `${String(size)} `.repeat(2_000)
+    await start({ shown: ({ size }) => ({ url: notes(size) }), assert: 'onDrift' })
+    await env.apply(Bucket, { metadata: { name: 'b' }, spec: {} })
+    await env.settle()
+    const url = async () => (await env.get(Bucket, 'b'))?.status?.url
+    expect(await url()).toBe(notes(1))
+    expect(conditionOf((await env.get(Bucket, 'b')) as never, 'Ready')).toMatchObject({ status: 'True' })
+    await env.patch(Bucket, 'b', { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'now' } } })
+    await env.advance('5m')
+    expect([await url(), calls]).toEqual([notes(1), ['create', 'get', 'update', 'get', 'get', 'get', 'get', 'get']])
+    const before = calls.length
+    await env.crash()
+    await env.advance('10s')
+    expect([await url(), calls.length]).toEqual([notes(1), before])
+    await env.patch(Bucket, 'b', { spec: { size: 2 } })
+    await env.settle()
+    expect(await url()).toBe(notes(2))
+    await env.patch(Bucket, 'b', { status: { url: null } }, { subresource: 'status' })
+    await env.advance('1m')
+    expect(await url()).toBe(notes(2))
+  })
+
   it('an update that tells nothing is not taken for an entity that is gone', async () => {
     const silent = (_: null, id: string, declared: JsonObject) =>
       called('update', () => void put(id, declared)) as unknown as Promise<JsonObject>

@@ -1,3 +1,4 @@
+import { foreignPart } from '../../model/foreign-part.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
 import type { SecretTarget } from '../secret-source.ts'
@@ -33,6 +34,8 @@ export type ExternalMemory = {
   readonly lostId?: string
   /** What the status shows of it beside the id. */
   readonly shown?: JsonObject
+  /** That is more than there is room for here: between two looks it is what the status has. */
+  readonly isShownInStatus?: true
   /** Of the outputs that were stored. */
   readonly outputs?: string
   /** Where in AWS they are. */
@@ -74,6 +77,20 @@ export type StandingWait = {
   readonly untilMs: number
   readonly reason: string
   readonly message: string
+}
+
+/** The memory with what the status shows from now on. */
+export function withShown(memory: ExternalMemory, shown: JsonObject): ExternalMemory {
+  const { shown: _, isShownInStatus: __, ...others } = memory
+  return canBeNoted(shown) ? { ...others, shown } : { ...others, isShownInStatus: true }
+}
+
+/** Of the room that notes have, for one of several things in it. */
+const lengthMax = 2_000
+
+/** Whether what comes from the far side is JSON, and has room beside what else is noted. */
+export function canBeNoted(value: JsonObject): boolean {
+  return foreignPart(value, '') === undefined && JSON.stringify(value).length <= lengthMax
 }
 
 const key = 'external'

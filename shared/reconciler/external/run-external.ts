@@ -5,7 +5,7 @@ import { again, done, stop, StopError, waiting, withReport, type Outcome } from 
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, type End } from './decide.ts'
-import { note, recall, type ExternalMemory } from './memory.ts'
+import { note, recall, withShown, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
@@ -157,6 +157,7 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
   const shown = spec.far.shown?.(entity, run.client)
+  if (shown !== undefined) run.shown = shown
   const request = reconcileRequestOf(run.object)
   const { outputs } = spec.far
   const noteTarget = async (outputsAt: ExternalMemory['outputsAt']): Promise<void> => {
@@ -167,10 +168,9 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget }))
   const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
   remember(run, {
-    ...memory,
+    ...(shown === undefined ? memory : withShown(memory, shown)),
     digest: declarationDigest(run.object, found.identity),
     syncedAtMs: ctx.now(),
-    ...(shown !== undefined && { shown }),
     ...(request !== undefined && { request }),
     ...(kept !== undefined && { outputs: kept }),
     ...(differs.length === 0 ? {} : { differs: [...differs] }),

@@ -44,6 +44,8 @@ export interface ExternalRun<Client> {
   seen: Look | undefined
   has?: 'asserted' | 'deleted'
   conflict?: string
+  /** What the last look says that the status is to show. */
+  shown?: JsonObject
 }
 
 /** What a look has found. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
-import { note, type EntityChange, type ExternalMemory } from './memory.ts'
+import { canBeNoted, note, type EntityChange, type ExternalMemory } from './memory.ts'
 import { declareFor, idIn, ownerOf, type ExternalRun } from './run.ts'
 
 /**
@@ -28,6 +28,8 @@ function plan<Client>(run: ExternalRun<Client>, step: Step, { afterMs, wasCalled
   const change = changeOf(run, step)
   // Of a create that was refused for its rate the far side is asked what became of it.
   if (change === undefined || (change.do === 'create' && wasCalled)) return
+  // Whoever cannot note what to do looks again.
+  if (!canBeNoted(change)) return
   const untilMs = run.ctx.now() + 2 * afterMs + lateMs
   remember(run, { ...run.memory, planned: { digest: run.digest, untilMs, change } })
 }

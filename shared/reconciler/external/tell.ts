@@ -1,6 +1,7 @@
 import type { ConditionPatch } from '../../model/conditions.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { JsonObject } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
 import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
 import type { CallFailed, RateLimited } from './calls.ts'
 import type { End } from './decide.ts'
@@ -58,12 +59,20 @@ function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: ExternalRun<Client>, 
   }
 }
 
-function statusOf<Client>({ memory: { id, shown }, periodMs }: ExternalRun<Client>): JsonObject {
+function statusOf<Client>(run: ExternalRun<Client>): JsonObject {
+  const { memory, periodMs } = run
+  const { id, isShownInStatus } = memory
   return {
-    ...shown,
+    ...(isShownInStatus ? (run.shown ?? shownBy(run.object)) : memory.shown),
     ...(id !== undefined && { id }),
     ...(periodMs === 0 ? {} : { syncPeriod: humanDuration(periodMs) }),
   }
+}
+
+/** What the status has that a reconciler reports. */
+function shownBy({ status = {} }: ApiObject): JsonObject {
+  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...shown } = status
+  return shown
 }
 
 export function notReadyPatch({

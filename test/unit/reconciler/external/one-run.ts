@@ -16,6 +16,7 @@ export interface Given {
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
   readonly isDeleting?: boolean
+  readonly status?: JsonObject
   readonly memory?: Partial<ExternalMemory>
   /** What is on the far side, by id. */
   readonly entities?: Readonly<Record<string, JsonObject>>
@@ -51,7 +52,7 @@ export interface Told {
   readonly created: readonly unknown[]
 }
 
-export function thingOf({ spec = { size: 1 }, annotations, labels, isDeleting = false }: Given): ApiObject {
+export function thingOf({ spec = { size: 1 }, annotations, labels, isDeleting = false, status }: Given): ApiObject {
   const metadata = {
     name: 'thing',
     namespace: 'ns',
@@ -62,7 +63,7 @@ export function thingOf({ spec = { size: 1 }, annotations, labels, isDeleting = 
     ...(labels && { labels }),
     ...(isDeleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
   }
-  return { apiVersion: 'test.dev/v1', kind: 'Thing', metadata, spec } as unknown as ApiObject
+  return { apiVersion: 'test.dev/v1', kind: 'Thing', metadata, spec, ...(status && { status }) } as unknown as ApiObject
 }
 
 interface Notebook {

@@ -174,6 +174,31 @@ describe('what the status says of an entity', () => {
     expect([later.outcome?.status, later.calls]).toEqual([first.outcome?.status, []])
   })
 
+  it.each([
+    [1_989, true],
+    [1_990, false],
+  ])('is remembered if it has %d letters and eleven signs: %j', async (length, isNoted) => {
+    const text = 'x'.repeat(length)
+    const before = { ...made, digest: 'old', ...(isNoted ? { isShownInStatus: true as const } : { shown: { a: 1 } }) }
+    const far = { shown: () => ({ text }) }
+    const { outcome, memory } = await runOnce({ far, memory: before, entities: { x: entity } })
+    expect(outcome?.status).toEqual({ text, id: 'x', syncPeriod: '60s' })
+    expect([memory?.shown, memory?.isShownInStatus]).toEqual(isNoted ? [{ text }, undefined] : [undefined, true])
+  })
+
+  it('is what it said before, if that is too long to be remembered and nobody looks now', async () => {
+    const status = { conditions: [], observedGeneration: 1, lastHandledReconcileAt: 'x', text: 'long' }
+    const memory = {
+      ...made,
+      digest: declarationDigest(thingOf({}), {}),
+      syncedAtMs: nowMs,
+      isShownInStatus: true as const,
+    }
+    const { outcome, calls } = await runOnce({ memory, status })
+    expect([outcome?.status, calls]).toEqual([{ text: 'long', id: 'x', syncPeriod: '60s' }, []])
+    expect((await runOnce({ memory })).outcome?.status).toEqual({ id: 'x', syncPeriod: '60s' })
+  })
+
   it('is that it differs where nobody may change it', async () => {
     const annotations = observe
     const memory = { ...made, digest: declarationDigest(thingOf({ annotations }), {}) }
@@ -372,6 +397,26 @@ describe('a rate that the account has reached', () => {
       'a deletion that a look was followed by',
       { memory: made, entities: { x: entity }, isDeleting: true, failing: { delete: limited } },
       { do: 'delete', id: 'x' },
+    ],
+    [
+      'an update that is too long to be noted',
+      {
+        memory: made,
+        entities: { x: { ...drifted, zone: 'z'.repeat(2_000) } },
+        api: { immutable: ['zone'] },
+        failing: { update: limited },
+      },
+      undefined,
+    ],
+    [
+      'an update of what JSON cannot say',
+      {
+        memory: made,
+        entities: { x: { ...drifted, zone: new Date(0) as unknown as string } },
+        api: { immutable: ['zone'] },
+        failing: { update: limited },
+      },
+      undefined,
     ],
     ['a look', { memory: made, failing: { get: limited } }, undefined],
     [
