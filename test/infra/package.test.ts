@@ -282,6 +282,14 @@ describe('the manifest of a package', () => {
     })
   })
 
+  it('takes zod from the app, of which kinds are made: a second copy would have other types', () => {
+    for (const one of packages.filter(({ name }) => name !== 'setpoint-cdk')) {
+      const made = installable(own, one, ['zod'])
+      expect(made).toMatchObject({ dependencies: {}, peerDependencies: { zod: `^${own.dependencies['zod']}` } })
+      expect(made['peerDependenciesMeta']).not.toHaveProperty('zod')
+    }
+  })
+
   it.each(packages)('of $name asks for the Node that reconcilers in TypeScript need', (one) => {
     expect(installable(own, one, [])).toMatchObject({ name: one.name, engines: { node: '>=22.18' } })
   })
