@@ -70,7 +70,11 @@ export interface Declaring<Required, Client> {
 export interface Outputs<Read> {
   /** The Secret's name. */
   name(object: Read): string
-  data(entity: JsonObject): Readonly<Record<string, string>>
+  /**
+   * What the far side tells only once, such as a password in the answer to `create`, is left out or undefined later: it
+   * stays as it is kept, until another entity is made.
+   */
+  data(entity: JsonObject): Readonly<Record<string, string | undefined>>
   /**
    * In AWS, in the place of the Secret: a secret of Secrets Manager or a SecureString. Undefined: the Secret.
    * `vault.writes` of the reconciler must grant it.

@@ -38,6 +38,8 @@ export type ExternalMemory = {
   readonly isShownInStatus?: true
   /** Of the outputs that were stored. */
   readonly outputs?: string
+  /** Their names. */
+  readonly outputKeys?: string[]
   /** Where in AWS they are. */
   readonly outputsAt?: SecretTarget
   readonly adopted?: 'match' | 'override'

@@ -1,41 +1,83 @@
+import { bytesFromBase64 } from '../../model/base64.ts'
 import { digest } from '../../model/digest.ts'
 import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
-import { Secret } from '../built-in-kinds.ts'
+import { Secret, type SecretObject } from '../built-in-kinds.ts'
 import type { Context } from '../context.ts'
 import type { Outputs } from './external-options.ts'
+import type { SecretTarget } from '../secret-source.ts'
 import { recall, type ExternalMemory } from './memory.ts'
 
 interface Keeping {
   readonly entity: JsonObject
   readonly ctx: Context
-  /** Makes it known for good where in AWS the outputs are: a crash behind their write must not leave them there. */
-  noteTarget(target: ExternalMemory['outputsAt']): Promise<void>
+  /** Makes it known for good which outputs there are, and where in AWS: a crash behind their write must not lose that. */
+  noteKept(kept: Pick<ExternalMemory, 'outputsAt' | 'outputKeys'>): Promise<void>
 }
 
 /**
- * Keeps what the far side gave out; what it returns tells later whether that is still so. What an earlier run has kept
- * elsewhere in AWS is removed first.
+ * Keeps what the far side gave out, now or before; what it returns tells later whether that is still so. What an earlier
+ * run has kept elsewhere in AWS is removed first.
  */
 export async function keepOutputs(
   outputs: Outputs<ApiObject>,
   object: ApiObject,
-  { entity, ctx, noteTarget }: Keeping,
+  { entity, ctx, noteKept }: Keeping,
 ): Promise<string> {
-  const { outputsAt: before } = recall(ctx)
+  const { outputsAt: before, outputKeys: keysBefore } = recall(ctx)
   const target = outputs.to?.(object)
-  const data = outputs.data(entity)
-  if (!equal(before, target)) {
-    if (before !== undefined) await ctx.outside.removeSecret(before)
-    await noteTarget(target)
-  }
+  const told = tellingOnly(outputs.data(entity))
+  const data = { ...(await findUntold(outputs, object, { told, ctx })), ...told }
+  const outputKeys = Object.keys(data).toSorted()
+  const hasMoved = !equal(before, target)
+  if (hasMoved && before !== undefined) await ctx.outside.removeSecret(before)
+  if (hasMoved || !equal(keysBefore, outputKeys)) await noteKept({ ...(target && { outputsAt: target }), outputKeys })
   if (target !== undefined) {
     await ctx.outside.keepSecret(target, data)
     return inVault
   }
   const kept = await ctx.apply(Secret, { metadata: { name: outputs.name(object) }, stringData: data })
   return digest(canonicalJson(kept.data))
+}
+
+type Texts = Readonly<Record<string, string>>
+
+function tellingOnly(data: Readonly<Record<string, string | undefined>>): Texts {
+  return Object.fromEntries(Object.entries(data).flatMap(([key, text]) => (text === undefined ? [] : [[key, text]])))
+}
+
+/** What the far side told once and tells no more, such as a password, from where it is kept. */
+async function findUntold(
+  { name }: Outputs<ApiObject>,
+  object: ApiObject,
+  { told, ctx }: { readonly told: Texts; readonly ctx: Context },
+): Promise<Texts> {
+  const { outputsAt, outputKeys = [] } = recall(ctx)
+  const untold = outputKeys.filter((key) => told[key] === undefined)
+  if (untold.length === 0) return {}
+  const kept = outputsAt === undefined ? textsOf(await ctx.get(Secret, name(object))) : await readKept(outputsAt, ctx)
+  return tellingOnly(Object.fromEntries(untold.map((key) => [key, kept[key]])))
+}
+
+function textsOf({ data = {} }: SecretObject = {} as SecretObject): Texts {
+  const decoder = new TextDecoder()
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decoder.decode(bytesFromBase64(value))]))
+}
+
+async function readKept({ secretsManager, parameter }: SecretTarget, ctx: Context): Promise<Texts> {
+  const { name = '', key } = secretsManager ?? parameter ?? {}
+  const text = await ctx.outside.readSecret(secretsManager ? { secretsManager: { name } } : { parameter: { name } })
+  return key === undefined ? parseKept(text, name) : { [key]: text }
+}
+
+/** The error of a parser would tell a part of the text. */
+function parseKept(text: string, name: string): Texts {
+  try {
+    return JSON.parse(text) as Texts
+  } catch {
+    throw new Error(`what is kept in ${name} is no JSON any more, and the far side does not tell all of it again`)
+  }
 }
 
 /** No digest: each sync reads and compares them. */

@@ -154,29 +154,37 @@ async function takeAway<Client>(run: ExternalRun<Client>): Promise<Outcome> {
 async function settle<Client>(run: ExternalRun<Client>, differs: readonly string[]): Promise<Outcome> {
   const { ctx, spec, found } = run
   const entity = run.seen?.entity ?? {}
+  // Ahead of all that may fail: it may be told only now.
+  await keepGiven(run, entity)
   const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
   const shown = spec.far.shown?.(entity, run.client)
   if (shown !== undefined) run.shown = shown
   const request = reconcileRequestOf(run.object)
-  const { outputs } = spec.far
-  const noteTarget = async (outputsAt: ExternalMemory['outputsAt']): Promise<void> => {
-    const { outputsAt: _, ...memory } = run.memory
-    remember(run, { ...memory, ...(outputsAt && { outputsAt }) })
-    await ctx.notes.keep()
-  }
-  const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget }))
   const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
   remember(run, {
     ...(shown === undefined ? memory : withShown(memory, shown)),
     digest: declarationDigest(run.object, found.identity),
     syncedAtMs: ctx.now(),
     ...(request !== undefined && { request }),
-    ...(kept !== undefined && { outputs: kept }),
     ...(differs.length === 0 ? {} : { differs: [...differs] }),
     ...(locked.length === 0 ? {} : { locked: [...locked] }),
   })
   return asDeclared(run, run.periodMs === 0 ? Infinity : ctx.now() + run.periodMs)
+}
+
+/** What the far side gave out. */
+async function keepGiven<Client>(run: ExternalRun<Client>, entity: JsonObject): Promise<void> {
+  const { ctx, object, spec } = run
+  const { outputs } = spec.far
+  if (outputs === undefined) return
+  const noteKept = async (kept: Pick<ExternalMemory, 'outputsAt' | 'outputKeys'>): Promise<void> => {
+    const { outputsAt: _, ...memory } = run.memory
+    remember(run, { ...memory, ...kept })
+    await ctx.notes.keep()
+  }
+  const kept = await keepOutputs(outputs, object, { entity, ctx, noteKept })
+  remember(run, { ...run.memory, outputs: kept })
 }
 
 /** Fields that the far side has chosen, where the spec says nothing. */

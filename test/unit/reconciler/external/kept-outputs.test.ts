@@ -9,7 +9,7 @@ const digest = declarationDigest(thingOf({}), {})
 const target = { parameter: { name: 'p' } }
 const elsewhere = { parameter: { name: 'q' } }
 const kept = digestOf(JSON.stringify({ user: 'x' }))
-const made = { id: 'x', createdAtMs: 0, digest, syncedAtMs: nowMs }
+const made = { id: 'x', createdAtMs: 0, digest, syncedAtMs: nowMs, outputKeys: ['user'] }
 const entities = { x: { id: 'x', owner: 'u', size: 1 } }
 const secret = { 'ns/thing-login': { data: { user: 'x' } } as unknown as ApiObject }
 
@@ -70,6 +70,7 @@ describe('outputs', () => {
     expect((await runOnce(given(target, { memory: dueMemory }))).keeps).toBe(1)
     expect((await runOnce(given(target, { memory: { ...dueMemory, outputsAt: target } }))).keeps).toBe(0)
     expect((await runOnce(given(undefined, { memory: dueMemory }))).keeps).toBe(0)
+    expect((await runOnce(given(undefined, { memory: { ...dueMemory, outputKeys: ['other'] } }))).keeps).toBe(1)
   })
 
   it.each<[string, unknown, object, Given['objects'], boolean]>([

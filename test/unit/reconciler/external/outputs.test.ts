@@ -19,7 +19,8 @@ interface World {
   readonly accounts: Map<string, { id: string; size: number; owner: string }>
 }
 
-async function start(): Promise<World> {
+async function start({ isToldOnce = false, isShownAtOnce = true } = {}): Promise<World> {
+  let looks = 0
   const accounts: World['accounts'] = new Map()
   const vault = createTestVault()
   const reconciler = defineExternal(Account, {
@@ -32,7 +33,7 @@ async function start(): Promise<World> {
       create: async (_, declared) => {
         const made = { id: `id-${accounts.size + 1}`, ...(declared as { size: number; owner: string }) }
         accounts.set(made.id, made)
-        return made
+        return { ...made, isNew: true }
       },
       update: async (_, id, declared) => {
         const found = { ...accounts.get(id), ...declared, id } as { id: string; size: number; owner: string }
@@ -43,9 +44,13 @@ async function start(): Promise<World> {
       idOf: ({ id }) => String(id),
       ownerOf: ({ owner }) => String(owner),
     },
+    shown: () => {
+      if (looks++ === 0 && !isShownAtOnce) throw new Error('not known yet')
+      return {}
+    },
     outputs: {
       name: ({ metadata: { name } }) => `${name}-login`,
-      data: ({ id }) => ({ password, user: String(id) }),
+      data: ({ id, isNew }) => ({ password: isToldOnce && isNew !== true ? undefined : password, user: String(id) }),
       to: ({ spec }) => spec.to,
     },
   })
@@ -85,6 +90,68 @@ describe('outputs of an external', () => {
     if (found) world.accounts.delete(found.id)
     await env.advance('5m')
     expect([...world.vault.texts.values()]).toEqual([json])
+  })
+
+  it('that are told only once are kept, where they are and where they move to', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const kept = async () => (await env.get(Secret, 'a-login'))?.data
+    const login = { password: btoa(password), user: btoa('id-1') }
+    await apply(world)
+    expect(await kept()).toEqual(login)
+    await env.advance('5m')
+    await env.crash()
+    await env.patch(Account, 'a', { spec: { size: 2 } })
+    await env.advance('5m')
+    expect(await kept()).toEqual(login)
+    await apply(world, secret)
+    await env.advance('5m')
+    expect([...world.vault.texts]).toEqual([['secretsManager:shop/default/a', json]])
+    await apply(world, parameter)
+    await env.advance('5m')
+    expect([...world.vault.texts]).toEqual([['parameter:shop/default/a', password]])
+    await apply(world)
+    await env.advance('5m')
+    expect(await kept()).toEqual(login)
+    world.accounts.clear()
+    await env.advance('5m')
+    expect(await kept()).toEqual(login)
+  })
+
+  it('that are told only once are kept though what comes after them fails, or the process dies behind them', async () => {
+    for (const end of ['failure', 'crash'] as const) {
+      const world = await start({ isToldOnce: true, isShownAtOnce: end === 'crash' })
+      await using env = world.env
+      if (end === 'crash')
+        env.faults.once('store.replace', { kind: 'crash' }, ([stored]) => JSON.stringify(stored).includes('"Synced"'))
+      await apply(world)
+      await env.advance('10m')
+      expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
+      expect(await env.get(Account, 'a')).toMatchObject({
+        status: { id: 'id-1', conditions: [{ status: 'True' }, {}] },
+      })
+    }
+  })
+
+  it('that are told only once and were taken away are not, and the others are', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    await apply(world)
+    await env.delete(Secret, 'a-login')
+    await env.advance('5m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual({ user: btoa('id-1') })
+  })
+
+  it('that are told only once and are no more to be read fail the run, which tells nothing of them', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    await apply(world, secret)
+    world.vault.put({ secretsManager: 'shop/default/a' }, 'secret-text')
+    await env.advance('2m')
+    const told = JSON.stringify(await env.get(Account, 'a'))
+    expect(told).toContain('what is kept in shop/default/a is no JSON any more')
+    expect(told).not.toContain('secret-text')
+    expect(world.vault.writes).toBe(1)
   })
 
   it('go with the entity, and stay with one that is kept', async () => {
