@@ -107,6 +107,23 @@ describe('an answer that is not as it should be', () => {
     expect(stalled?.message).toContain('<html>no no')
   })
 
+  it('one that was adopted is made again when it is gone, however often', async () => {
+    await start()
+    entities.set('mine', { id: 'mine', size: 1, region: 'eu' })
+    const annotations = { 'setpoint.dev/external-id': 'mine' }
+    await env.apply(Bucket, { metadata: { name: 'b', annotations }, spec: {} })
+    await env.settle()
+    expect((await env.get(Bucket, 'b'))?.status?.id).toBe('mine')
+    for (let i = 0; i < 3; i++) {
+      entities.clear()
+      await env.advance('3m')
+      expect(entities.size).toBe(1)
+      const bucket = await env.get(Bucket, 'b')
+      expect([bucket?.status?.id]).toEqual([...entities.keys()])
+      expect(conditionOf(bucket as never, 'Ready')).toMatchObject({ status: 'True' })
+    }
+  })
+
   it('what the status shows may be long: it is there from look to look, and back after the next one', async () => {
     const notes = (size: JsonObject[string]): string => `${String(size)} `.repeat(2_000)
     await start({ shown: ({ size }) => ({ url: notes(size) }), assert: 'onDrift' })

@@ -30,7 +30,9 @@ export type ExternalMemory = {
   readonly wait?: StandingWait
   /** The request to reconcile now that was answered. */
   readonly request?: string
-  /** An adopted entity that is gone: it is not looked for again. */
+  /** What the annotation says that an entity was adopted by: its id, or whatever else the far side knows it by. */
+  readonly adoptedAs?: string
+  /** An entity that is gone, by what the annotation says of it: it is not looked for again. */
   readonly lostId?: string
   /** What the status shows of it beside the id. */
   readonly shown?: JsonObject

@@ -134,7 +134,14 @@ async function forgetIntent<Client>(run: ExternalRun<Client>, error: unknown): P
 
 async function adopt<Client>(run: ExternalRun<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
   const { intent: _, ...memory } = run.memory
-  remember(run, { ...memory, ...(await locate(run)), id, ...(how === 'found' ? {} : { adopted: how }) })
+  const { adoption } = run.policy
+  remember(run, {
+    ...memory,
+    ...(await locate(run)),
+    id,
+    ...(how === 'found' ? {} : { adopted: how }),
+    ...(adoption && { adoptedAs: adoption.id }),
+  })
   if (how === 'match') run.has = 'asserted'
   const text = how === 'found' ? 'which was made for it before' : 'which was there already'
   await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)
@@ -144,12 +151,17 @@ async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<voi
   const { round, request, outputsAt } = run.memory
   remember(run, {
     round: round + 1,
-    lostId: id,
+    lostId: isSpent(run) ? (run.policy.adoption?.id ?? id) : id,
     ...(request !== undefined && { request }),
     ...(outputsAt && { outputsAt }),
   })
   run.seen = undefined
   await run.ctx.outside.recordDrift(`${id} was deleted outside; another one is made`)
+}
+
+/** What the annotation names was this entity, or one before it. */
+function isSpent<Client>({ policy: { adoption }, memory }: ExternalRun<Client>): boolean {
+  return adoption !== undefined && (adoption.id === memory.adoptedAs || adoption.id === memory.lostId)
 }
 
 async function update<Client>(

@@ -25,7 +25,7 @@ export function waitsFor<Client>(
 /** From memory alone, so that it is the same whether or not anything was called. */
 export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): Outcome {
   const { memory, spec, found, policy } = run
-  const { differs = [], locked = [], adopted } = memory
+  const { differs = [], locked = [] } = memory
   const synced: ConditionPatch =
     differs.length === 0
       ? { status: 'True', reason: policy.observesOnly ? 'Observed' : 'Synced' }
@@ -34,7 +34,6 @@ export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): O
           reason: 'Differs',
           message: `differs from what is declared; not updated: ${differs.join(', ')}`,
         }
-  const adoption: ConditionPatch = { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
   const immutable: ConditionPatch = {
     status: 'False',
     reason: 'Differs',
@@ -45,11 +44,20 @@ export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): O
     conditions: {
       ...found.conditions,
       [spec.condition]: synced,
-      Adopted: adopted === undefined ? null : adoption,
+      Adopted: adoptionPatch(run),
       ImmutableFields: locked.length === 0 ? null : immutable,
     },
     ...resyncAt(run, untilMs),
   })
+}
+
+function adoptionPatch<Client>({ memory, policy: { adoption } }: ExternalRun<Client>): ConditionPatch | null {
+  const { id, adopted, adoptedAs, lostId } = memory
+  const isKnown = adoption === undefined || [id, adoptedAs, lostId].includes(adoption.id)
+  // What was adopted by a version before this one is not known by what the annotation said.
+  if (!isKnown && (adopted === undefined || adoptedAs !== undefined))
+    return { status: 'False', reason: 'AnotherEntity', message: `it is ${id} already: ${adoption.id} is not adopted` }
+  return adopted === undefined ? null : { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
 }
 
 function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: ExternalRun<Client>, untilMs: number) {

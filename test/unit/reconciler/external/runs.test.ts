@@ -150,6 +150,47 @@ describe('an entity', () => {
     expect(created).toMatchObject([[{}, { token: 'u.4' }]])
   })
 
+  it.each<[string, object, string | undefined, string]>([
+    ['that was adopted by its id', { adopted: 'match', adoptedAs: 'x' }, 'x', 'x'],
+    ['that was adopted by its name', { adopted: 'override', adoptedAs: 'its-name' }, 'its-name', 'its-name'],
+    ['that came after one that was adopted', { lostId: 'its-name' }, 'its-name', 'its-name'],
+    ['that was made before the annotation', { lostId: 'older' }, 'another', 'x'],
+    ['that was made without one', {}, undefined, 'x'],
+  ])('%s is gone, and what the annotation says of it is not looked for', async (_what, memory, id, lostId) => {
+    const annotations = id === undefined ? {} : { 'setpoint.dev/external-id': id }
+    const told = await runOnce({ memory: { ...made, ...memory }, annotations })
+    expect(told.memory?.lostId).toBe(lostId)
+    expect(told.calls.filter((call) => call === 'create')).toHaveLength(id === 'another' ? 0 : 1)
+  })
+
+  it.each<[string, object, string, object | null]>([
+    ['its own', {}, 'x', null],
+    ['what it was adopted by', { adopted: 'match', adoptedAs: 'n' }, 'n', { status: 'True', reason: 'Matched' }],
+    ['what is lost', { lostId: 'n' }, 'n', null],
+    [
+      'another, behind an adoption of which nothing else is known',
+      { adopted: 'override' },
+      'n',
+      { status: 'True', reason: 'Overridden' },
+    ],
+    [
+      'another than it was adopted by',
+      { adopted: 'match', adoptedAs: 'x' },
+      'n',
+      { status: 'False', reason: 'AnotherEntity', message: 'it is x already: n is not adopted' },
+    ],
+    [
+      'another than the one that was made for it',
+      {},
+      'n',
+      { status: 'False', reason: 'AnotherEntity', message: 'it is x already: n is not adopted' },
+    ],
+  ])('tells what comes of an annotation that names %s', async (_what, memory, id, condition) => {
+    const annotations = { 'setpoint.dev/external-id': id }
+    const { outcome } = await runOnce({ memory: { ...made, ...memory }, entities: { x: entity }, annotations })
+    expect(outcome?.conditions).toMatchObject({ Adopted: condition })
+  })
+
   it('whose create gives nothing back is a slip of the API', async () => {
     const { error, memory } = await runOnce({ failing: { create: undefined } })
     expect(error).toMatchObject({ name: 'TypeError', message: 'an API that creates returns what it has created' })
