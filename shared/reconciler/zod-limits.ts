@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { JsonObject } from '../model/json.ts'
+import { equal, type JsonObject } from '../model/json.ts'
 
 /**
  * What a zod schema says and its JSON Schema leaves out without a word: why, and what to write instead. The server
@@ -8,6 +8,11 @@ import type { JsonObject } from '../model/json.ts'
 export function findUnsaid(schema: z.core.$ZodTypes): string | undefined {
   const def = defOf(schema)
   if (def.type === 'pipe') return 'nothing is transformed: say what is written, and transform it in the reconciler'
+  if (def.type === 'catch')
+    return 'what is wrong is refused, and nothing is put in its place: write .default(…) for what is left out'
+  if (isCoerced(def)) return 'nothing is converted: say the type that is written, and convert it in the reconciler'
+  if ((def.type === 'default' || def.type === 'prefault') && isMadeAnew(def))
+    return 'a default is one value for all objects: make one for each by default of the kind'
   if (def.type === 'tuple') return 'the items of a list are of one type: write an object with a field for each of them'
   if (def.type === 'record' && !isAnyText(def.keyType))
     return 'the keys of a record are any texts: write z.record(z.string(), …), or an object with these fields'
@@ -27,6 +32,17 @@ export function keepFlags(schema: z.core.$ZodTypes, json: JsonObject): void {
     const parts = [json, ...((json['allOf'] ?? []) as readonly JsonObject[])]
     for (const part of parts) if (part['pattern'] === source) part['pattern'] = `(?${flags})${source}`
   }
+}
+
+/** A function makes it: zod calls it each time that the value is read. */
+function isMadeAnew(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef): boolean {
+  const { defaultValue: first } = def
+  const { defaultValue: second } = def
+  return !equal(first, second)
+}
+
+function isCoerced(def: z.core.$ZodTypeDef): boolean {
+  return (def as { readonly coerce?: boolean }).coerce === true
 }
 
 function isAnyText(schema: z.core.$ZodType): boolean {
