@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ConfigMap, done, type ConfigMapObject } from '../../shared/index.ts'
+import * as z from 'zod'
+import { ConfigMap, defineKind, done, type ConfigMapObject, type Context } from '../../shared/index.ts'
 import type { ObjectKey } from '../../shared/model/object-key.ts'
 import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { Widget, widgets } from './support/widgets.ts'
@@ -152,6 +153,49 @@ describe('an owner', () => {
     await env.advance('1m')
     const widget = await env.get(Widget, 'w')
     expect((await child())?.metadata.ownerReferences).toMatchObject([{ uid: widget?.metadata.uid }])
+  })
+})
+
+describe('what is in no namespace', () => {
+  const Zone = defineKind({
+    group: 'test.setpoint.dev',
+    version: 'v1',
+    kind: 'Zone',
+    scope: 'Cluster',
+    spec: z.object({}),
+  })
+  const zone = () => env.get(Zone, { name: 'z', namespace: '' })
+
+  it('has no owner in a namespace: the run is told so, and what is not owned stays', async () => {
+    let owned = true
+    const run = async (_: unknown, ctx: Context) => {
+      await ctx.apply(Zone, { metadata: { name: 'z' }, spec: {} }, { owned })
+      return done()
+    }
+    env = await createTestEnv({ reconcilers: [widgets([], run, { owns: [Zone] })], kinds: [Zone] })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    const message = 'Widget default/w cannot own z outside its namespace; apply it with { owned: false }'
+    expect(await env.get(Widget, 'w')).toMatchObject({ status: { conditions: [{ type: 'Ready', message }, {}] } })
+    expect(await zone()).toBeUndefined()
+    owned = false
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.advance('1m')
+    expect(await zone()).toBeDefined()
+  })
+
+  it('stays if somebody names such an owner for it, also when that goes', async () => {
+    env = await createTestEnv({ kinds: [Zone] })
+    await env.apply(ConfigMap, { metadata: { name: 'owner' }, data: {} })
+    const uid = (await env.get(ConfigMap, 'owner'))?.metadata.uid ?? ''
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }]
+    const metadata = { name: 'z', ownerReferences }
+    await env.applyManifest({ apiVersion: 'test.setpoint.dev/v1', kind: 'Zone', metadata, spec: {} })
+    await env.advance('1m')
+    expect(await zone()).toBeDefined()
+    await env.delete(ConfigMap, 'owner')
+    await env.advance('1m')
+    expect((await zone())?.metadata).not.toHaveProperty('deletionTimestamp')
   })
 })
 

@@ -169,7 +169,7 @@ class GarbageCollector {
     const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
     const waiting = owners.filter((owner) => propagationOf(owner) === 'foregroundDeletion')
     const absent = named.filter(({ owner }) => owner === undefined).map(({ reference }) => reference)
-    const gone = await this.#knownAsGone(absent, seenUid)
+    const gone = await this.#knownAsGone(child, absent, seenUid)
     if (owners.length > waiting.length) {
       const released = isDeleting(child) ? [] : waiting
       const left = new Set([...orphaning, ...released].map(({ metadata }) => metadata.uid))
@@ -181,17 +181,21 @@ class GarbageCollector {
     return []
   }
 
-  /** Of owners that are not there, those of a kind that somebody has defined, and the one that was seen to go. */
+  /**
+   * Of owners that are not there, those of a kind that somebody has defined, and the one that was seen to go. What is in
+   * no namespace names an owner that is in one for nothing: nobody can say which namespace, and it stays.
+   */
   async #knownAsGone(
+    child: ApiObject,
     absent: readonly OwnerReference[],
     seenUid: string | undefined,
   ): Promise<readonly OwnerReference[]> {
     const gone: OwnerReference[] = []
     for (const reference of absent) {
       const { apiVersion, kind, uid } = reference
-      const isSeen = uid === seenUid
-      if (isSeen || (await this.#options.catalog.byKind(parseApiVersion(apiVersion).group, kind)) !== undefined)
-        gone.push(reference)
+      const served = await this.#options.catalog.byKind(parseApiVersion(apiVersion).group, kind)
+      const isNowhere = served?.namespaced === true && child.metadata.namespace === undefined
+      if (!isNowhere && (uid === seenUid || served !== undefined)) gone.push(reference)
     }
     return gone
   }

@@ -159,7 +159,8 @@ export class RunVerbs {
     const { name, namespace } = applied.metadata
     const at = this.#place(namespace === undefined ? name : { name, namespace })
     const isChild = owned && keyText(keyIn(kind, at)) !== keyText(keyOf(object))
-    return { at, isChild, body: this.#copyBody(kind, at, isChild ? withOwner(applied, at, object) : applied) }
+    const place = kind.namespaced ? at : { ...at, namespace: '' }
+    return { at, isChild, body: this.#copyBody(kind, at, isChild ? withOwner(applied, place, object) : applied) }
   }
 
   /** As the run gets it: a copy that is its own. */
