@@ -118,9 +118,9 @@ describe('an answer that is not as it should be', () => {
       entities.clear()
       await env.advance('3m')
       expect(entities.size).toBe(1)
-      const bucket = await env.get(Bucket, 'b')
-      expect([bucket?.status?.id]).toEqual([...entities.keys()])
-      expect(conditionOf(bucket as never, 'Ready')).toMatchObject({ status: 'True' })
+      const made = await env.get(Bucket, 'b')
+      expect([made?.status?.id]).toEqual([...entities.keys()])
+      expect(conditionOf(made as never, 'Ready')).toMatchObject({ status: 'True' })
     }
   })
 

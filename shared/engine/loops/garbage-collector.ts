@@ -182,8 +182,8 @@ class GarbageCollector {
   }
 
   /**
-   * Of owners that are not there, those of a kind that somebody has defined, and the one that was seen to go. What is in
-   * no namespace names an owner that is in one for nothing: nobody can say which namespace, and it stays.
+   * Of owners that are not there, those of a kind that somebody has defined, and the one that was seen to go. What is
+   * in no namespace names an owner that is in one for nothing: nobody can say which namespace, and it stays.
    */
   async #knownAsGone(
     child: ApiObject,

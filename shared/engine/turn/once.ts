@@ -44,7 +44,7 @@ function checkRoom(once: { readonly [key: string]: OnceRecord } = {}): void {
 function resultField(key: string, result: Json | void): Pick<OnceRecord, 'result'> {
   if (result === undefined) return {}
   refuseForeign(result, `the result of ${key}`)
-  if (JSON.stringify(result).length <= resultLengthMax) return { result: copyJson(result) as Json }
+  if (JSON.stringify(result).length <= resultLengthMax) return { result: copyJson(result) }
   throw new TypeError(
     `once: the result of ${key} is longer than ${resultLengthMax} characters; return what identifies it`,
   )

@@ -12,13 +12,13 @@ import { recall, type ExternalMemory } from './memory.ts'
 interface Keeping {
   readonly entity: JsonObject
   readonly ctx: Context
-  /** Makes it known for good which outputs there are, and where in AWS: a crash behind their write must not lose that. */
+  /** Makes it known for good which outputs there are, and where in AWS: a crash behind their write must not lose it. */
   noteKept(kept: Pick<ExternalMemory, 'outputsAt' | 'outputKeys'>): Promise<void>
 }
 
 /**
- * Keeps what the far side gave out, now or before; what it returns tells later whether that is still so. What an earlier
- * run has kept elsewhere in AWS is removed first.
+ * Keeps what the far side gave out, now or before; what it returns tells later whether that is still so. What an
+ * earlier run has kept elsewhere in AWS is removed first.
  */
 export async function keepOutputs(
   outputs: Outputs<ApiObject>,

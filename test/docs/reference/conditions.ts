@@ -19,7 +19,10 @@ const external = {
     what: 'The entity outside is as declared, as of the last look.',
     reasons: ['Synced', 'Observed', 'Differs', 'RateLimited'],
   },
-  Adopted: { what: 'The entity was there before its object, and was taken over.', reasons: ['Matched', 'Overridden'] },
+  Adopted: {
+    what: 'The entity was there before its object, and was taken over; False: the annotation names another one.',
+    reasons: ['Matched', 'Overridden', 'AnotherEntity'],
+  },
   ImmutableFields: { what: 'Only False: fields that the API never changes differ.', reasons: ['Differs'] },
 } as const
 

@@ -153,8 +153,8 @@ describe('a pass', () => {
     const given = { metadata: { name: 'a', namespace: 'n' } } as unknown as ApiObject
     const kind = { ...Server, namespaced }
     const flow = flowOf({
-      server: { kind, desired: () => ({ metadata: one }) as never },
-      page: { kind, desired: () => ({ metadata: other }) as never },
+      server: { kind, desired: () => ({ metadata: one }) },
+      page: { kind, desired: () => ({ metadata: other }) },
     })
     const run = flow.run(given, createWorld().ctx)
     if (isAllowed) expect(await run).toMatchObject({ ready: true })
