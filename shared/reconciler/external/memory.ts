@@ -83,6 +83,22 @@ export type StandingWait = {
   readonly message: string
 }
 
+/**
+ * The memory once the entity is gone: of what comes next, nothing is known but what is the object's. `named`: what the
+ * annotation names. That is spent if it was this entity, or one before it.
+ */
+export function withoutEntity(memory: ExternalMemory, named: string | undefined): ExternalMemory {
+  const { id, round, request, outputsAt, adoptedAs, lostId: lostBefore } = memory
+  const isSpent = named !== undefined && (named === adoptedAs || named === lostBefore)
+  const lostId = isSpent ? named : (id ?? lostBefore)
+  return {
+    round: round + 1,
+    ...(lostId !== undefined && { lostId }),
+    ...(request !== undefined && { request }),
+    ...(outputsAt && { outputsAt }),
+  }
+}
+
 /** The memory with what the status shows from now on. */
 export function withShown(memory: ExternalMemory, shown: JsonObject): ExternalMemory {
   const { shown: _, isShownInStatus: __, ...others } = memory

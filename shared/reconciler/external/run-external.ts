@@ -1,3 +1,4 @@
+import { externalIdAnnotation } from '../../model/control-annotations.ts'
 import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
@@ -5,7 +6,7 @@ import { again, done, stop, StopError, waiting, withReport, type Outcome } from 
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, type End } from './decide.ts'
-import { note, recall, withShown, type ExternalMemory } from './memory.ts'
+import { note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
@@ -76,8 +77,7 @@ async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject,
       stop('CannotMove', `it is in ${where} and stays there; to move it, delete the object and create it again`),
       within(periodOf(spec, object)),
     )
-  const { id: _, intent: __, place: ___, digest: ____, ...kept } = memory
-  note(ctx, { ...kept, round: kept.round + 1 })
+  note(ctx, withoutEntity(memory, object.metadata.annotations?.[externalIdAnnotation]))
   return found
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
-import { canBeNoted, note, type EntityChange, type ExternalMemory } from './memory.ts'
+import { canBeNoted, note, withoutEntity, type EntityChange, type ExternalMemory } from './memory.ts'
 import { declareFor, idIn, ownerOf, type ExternalRun } from './run.ts'
 
 /**
@@ -148,20 +148,9 @@ async function adopt<Client>(run: ExternalRun<Client>, { id, how }: Step & { rea
 }
 
 async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<void> {
-  const { round, request, outputsAt } = run.memory
-  remember(run, {
-    round: round + 1,
-    lostId: isSpent(run) ? (run.policy.adoption?.id ?? id) : id,
-    ...(request !== undefined && { request }),
-    ...(outputsAt && { outputsAt }),
-  })
+  remember(run, withoutEntity(run.memory, run.policy.adoption?.id))
   run.seen = undefined
   await run.ctx.outside.recordDrift(`${id} was deleted outside; another one is made`)
-}
-
-/** What the annotation names was this entity, or one before it. */
-function isSpent<Client>({ policy: { adoption }, memory }: ExternalRun<Client>): boolean {
-  return adoption !== undefined && (adoption.id === memory.adoptedAs || adoption.id === memory.lostId)
 }
 
 async function update<Client>(

@@ -159,6 +159,15 @@ describe('what an entity is inside of', () => {
     expect(memory).not.toHaveProperty('place')
   })
 
+  it('and is gone takes an adopted entity with it, too: that is not looked for elsewhere', async () => {
+    const memory = { ...made, adopted: 'match', adoptedAs: 'x', shown: { a: 1 } } as const
+    const annotations = { 'setpoint.dev/external-id': 'x' }
+    const told = await runOnce({ own: inside, objects, memory, annotations })
+    expect(told.calls).toEqual(['create'])
+    expect(told.outcome).toMatchObject({ status: { id: 'e1' }, conditions: { Adopted: null } })
+    expect(told.outcome?.status).not.toHaveProperty('a')
+  })
+
   it('is no other one where the object says the same', async () => {
     const memory = { ...made, inside: { Account: 'ns/a' } }
     const entities = { x: { id: 'x', owner: 'u', size: 1 } }
