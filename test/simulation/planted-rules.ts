@@ -153,9 +153,8 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'what is told of an entity is kept once',
     file: `${external}/run-external.ts`,
-    find: 'const kept = outputs && (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget }))',
-    replace:
-      'const kept = outputs && (memory.outputs ?? (await keepOutputs(outputs, run.object, { entity, ctx, noteTarget })))',
+    find: 'const kept = await keepOutputs(outputs, object, { entity, ctx, noteKept })',
+    replace: 'const kept = run.memory.outputs ?? (await keepOutputs(outputs, object, { entity, ctx, noteKept }))',
   },
   {
     bug: 'the end of a clean-up removes the finalizers of others too',
