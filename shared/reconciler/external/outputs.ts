@@ -1,7 +1,8 @@
 import { bytesFromBase64 } from '../../model/base64.ts'
 import { digest } from '../../model/digest.ts'
-import { equal, type JsonObject } from '../../model/json.ts'
+import { equal, isObject, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { parseJson } from '../../model/parse-json.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { Secret, type SecretObject } from '../built-in-kinds.ts'
 import type { Context } from '../context.ts'
@@ -71,12 +72,18 @@ async function readKept({ secretsManager, parameter }: SecretTarget, ctx: Contex
   return key === undefined ? parseKept(text, name) : { [key]: text }
 }
 
-/** The error of a parser would tell a part of the text. */
 function parseKept(text: string, name: string): Texts {
+  const kept = tryJson(text)
+  if (isObject(kept)) return kept as Texts
+  throw new Error(`what is kept in ${name} is no JSON any more, and the far side does not tell all of it again`)
+}
+
+/** The error of the parser would tell a part of the text. */
+function tryJson(text: string): unknown {
   try {
-    return JSON.parse(text) as Texts
+    return parseJson(text)
   } catch {
-    throw new Error(`what is kept in ${name} is no JSON any more, and the far side does not tell all of it again`)
+    return undefined
   }
 }
 
