@@ -219,13 +219,14 @@ describe('in what a run ends', () => {
     await expectRequests(() => steer(plane, 'w', 2), { ...changed, 'reconcile UpdateItem': 1 })
   })
 
-  it('a clean-up: one write, a look at what the object referred to, and one for its children', async () => {
+  it('a clean-up: one write, a look at what the object referred to, one for its children, and one at its namespace', async () => {
     await sail('w')
     await expectRequests(() => plane.request(`DELETE ${ships}/w`), {
       ...changed,
       'reconcile GetItem': 2,
       'reconcile UpdateItem': 1,
       'relay Query': 1,
+      'relay GetItem': 1,
     })
   })
 })

@@ -484,6 +484,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'if (left.length >= 0) return done()',
   },
   {
+    bug: 'what clean-ups may need goes with the custom objects of its namespace',
+    file: 'shared/engine/loops/delete-all.ts',
+    find: 'const stages = [kinds.filter(({ builtIn }) => !builtIn), kinds.filter(({ builtIn }) => builtIn)]',
+    replace: 'const stages = [kinds]',
+  },
+  {
     bug: 'what is put into a namespace that is going is taken',
     file: 'shared/resources/create-resources.ts',
     find: 'if (isDeleting(stored.object)) throw',

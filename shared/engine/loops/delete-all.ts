@@ -10,6 +10,33 @@ export interface Remaining {
   readonly finalizers: ReadonlyMap<string, number>
 }
 
+/** What is left of one kind. */
+export interface KindLeft extends Remaining {
+  readonly kind: ServedKind
+}
+
+/**
+ * Asks for the deletion of all that is in a namespace, and says what is left. Custom objects go first, and only after
+ * them what their clean-ups may need: Secrets, ConfigMaps and the like. So as long as a custom object is left, those
+ * stay.
+ */
+export async function deleteContent(
+  resources: Resources,
+  kinds: readonly ServedKind[],
+  namespace: string,
+): Promise<readonly KindLeft[]> {
+  const remove = async (kind: ServedKind): Promise<KindLeft> => ({
+    kind,
+    ...(await deleteAll(resources, kind, namespace)),
+  })
+  const stages = [kinds.filter(({ builtIn }) => !builtIn), kinds.filter(({ builtIn }) => builtIn)]
+  for (const stage of stages) {
+    const left = (await Promise.all(stage.map(remove))).filter(({ count }) => count > 0)
+    if (left.length > 0) return left
+  }
+  return []
+}
+
 /** Asks for the deletion of every object of a kind. */
 export async function deleteAll(resources: Resources, kind: ServedKind, namespace?: string): Promise<Remaining> {
   const finalizers = new Map<string, number>()

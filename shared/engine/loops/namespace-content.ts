@@ -1,4 +1,5 @@
 import { namespaceKeyOf } from '../../model/object-key.ts'
+import { isDeleting } from '../../model/object.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -10,7 +11,7 @@ import type { Resources } from '../../resources/resources.ts'
 import type { Turn, TurnRunner } from '../state/turn.ts'
 import type { Route } from '../wake/routes.ts'
 import type { Target } from '../wake/wake-up.ts'
-import { deleteAll } from './delete-all.ts'
+import { deleteContent } from './delete-all.ts'
 import { garbageGroup } from './garbage-collector.ts'
 
 /**
@@ -20,6 +21,8 @@ import { garbageGroup } from './garbage-collector.ts'
  * - Half a minute after the end of a namespace the engine looks at its content once more. Most late writes are done by
  *   then.
  * - A creation may take longer. When the relay sees it, the relay reads the namespace.
+ * - They go in the order of deleteContent. When the relay sees that one is gone after its clean-up, the relay reads the
+ *   namespace, too: what the clean-up may have needed goes then.
  * - Once a day the look for garbage reads the namespace of each object.
  *
  * If a new namespace has the same name by then, it keeps the objects.
@@ -60,10 +63,18 @@ export function contentRoutes(
     ),
     route(0, async (change) => {
       const { namespace } = change.stored.object.metadata
-      if (namespace === undefined || !isLate(change) || (await wasThere(namespace))) return []
-      return [target(namespace, '', 'their namespace was gone when one was made')]
+      const isAsked = isLate(change) || isCleanedUp(change)
+      if (namespace === undefined || !isAsked || (await wasThere(namespace))) return []
+      return [
+        target(namespace, '', `their namespace was gone when one was ${isCleanedUp(change) ? 'cleaned up' : 'made'}`),
+      ]
     }),
   ]
+}
+
+/** What goes at once was never seen to be deleted. */
+function isCleanedUp({ type, stored: { object } }: Change): boolean {
+  return type === 'removed' && isDeleting(object)
 }
 
 /**
@@ -121,7 +132,7 @@ function notBeforeMs({ wakeUps }: Turn): number {
 async function removeContent({ store, resources, catalog }: NamespaceContentOptions, namespace: string): Promise<void> {
   if (await isThere(store, namespace)) return
   const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
-  for (const kind of kinds) await deleteAll(resources, kind, namespace)
+  await deleteContent(resources, kinds, namespace)
 }
 
 async function isThere(store: Pick<ObjectStore, 'get'>, name: string): Promise<boolean> {

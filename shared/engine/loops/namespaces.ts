@@ -15,21 +15,21 @@ import type { Resources } from '../../resources/resources.ts'
 import { namespaceFinalizer } from '../../resources/strategies.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done } from '../../reconciler/outcome.ts'
-import { deleteAll, type Remaining } from './delete-all.ts'
+import { deleteContent, type KindLeft } from './delete-all.ts'
 import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
 
 /**
  * A namespace goes once nothing is in it, and says until then what is left. Its content stays for five seconds, as it
  * does in Kubernetes: who deletes a namespace together with what is in it, as `kubectl delete -f` does, finds it there.
- * Then custom objects go, and only after them what their clean-ups may need: Secrets, ConfigMaps and the like. One in
- * which there is only the ServiceAccount that came with it counts as empty.
+ * Then it goes in the order of deleteContent. One in which there is only the ServiceAccount that came with it counts as
+ * empty.
  */
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   const cleanup: Controller['reconcile'] = async (namespace, ctx) => {
     const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
     const graceMs = graceEndMs(namespace) - ctx.now()
     if (graceMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(graceMs)}ms`)
-    const left = await removeContent(resources, kinds, namespace.metadata.name)
+    const left = await deleteContent(resources, kinds, namespace.metadata.name)
     if (left.length === 0) return done()
     await tell(resources, namespace, { left, nowMs: ctx.now() })
     return again('1s')
@@ -91,28 +91,6 @@ async function isEmpty(
   return first.every(
     ({ items, damaged = [] }) => items.every(({ object }) => isAccount(object)) && damaged.length === 0,
   )
-}
-
-/** What is left of one kind. */
-export interface KindLeft extends Remaining {
-  readonly kind: ServedKind
-}
-
-async function removeContent(
-  resources: Resources,
-  kinds: readonly ServedKind[],
-  namespace: string,
-): Promise<readonly KindLeft[]> {
-  const remove = async (kind: ServedKind): Promise<KindLeft> => ({
-    kind,
-    ...(await deleteAll(resources, kind, namespace)),
-  })
-  const stages = [kinds.filter(({ builtIn }) => !builtIn), kinds.filter(({ builtIn }) => builtIn)]
-  for (const stage of stages) {
-    const left = (await Promise.all(stage.map(remove))).filter(({ count }) => count > 0)
-    if (left.length > 0) return left
-  }
-  return []
 }
 
 async function tell(

@@ -66,10 +66,25 @@ describe('who wakes the content of a namespace', () => {
     })
   })
 
+  const going = { name: 'a', namespace: 'n', deletionTimestamp: timestamp(99_000) }
+  it('one that is gone after its clean-up, if the namespace is gone', async () => {
+    const reason = 'their namespace was gone when one was cleaned up'
+    expect(await woken(changeOf('removed', 'ConfigMap', going))).toEqual({
+      targets: [{ key: content(''), lane: 'background', reason, waitMs: 0 }],
+      reads: ['n'],
+    })
+  })
+
   it.each<[string, Change, readonly string[]]>([
     ['a namespace that is made', changeOf('added', 'Namespace', { creationTimestamp: timestamp(0) }), []],
     ['a removed object of another kind', changeOf('removed', 'ConfigMap', made(94_000)), []],
     ['a removed Namespace of another group', changeOf('removed', 'Namespace', { name: 'n' }, 'x.dev/v1'), []],
+    ['one that is being cleaned up', changeOf('modified', 'ConfigMap', going), []],
+    [
+      'one that is gone after its clean-up, in a namespace that is there',
+      changeOf('removed', 'ConfigMap', { ...going, namespace: 'm' }),
+      ['m'],
+    ],
     ['a creation that was prompt', changeOf('added', 'ConfigMap', made(95_000)), []],
     ['a change of what was made long ago', changeOf('modified', 'ConfigMap', made(0)), []],
     [
@@ -141,6 +156,20 @@ describe('the content of a namespace', () => {
   it('goes when the namespace is gone, of every kind', async () => {
     await fill()
     await removeNamespace()
+    expect(await run(content(''), [{}])).toEqual(['settled'])
+    expect(await left()).toEqual([])
+  })
+
+  it('keeps Secrets until the custom objects are gone', async () => {
+    await fill()
+    const path = 'PATCH /apis/example.com/v1/namespaces/n/widgets/w'
+    const hold = (finalizers: string[] | null) =>
+      harness.send(path, { type: 'application/merge-patch+json', body: { metadata: { finalizers } } })
+    await hold(['example.com/held'])
+    await removeNamespace()
+    expect(await run(content(''), [{}])).toEqual(['settled'])
+    expect(await left()).toEqual(['s', 'w'])
+    await hold(null)
     expect(await run(content(''), [{}])).toEqual(['settled'])
     expect(await left()).toEqual([])
   })
