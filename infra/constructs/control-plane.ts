@@ -478,6 +478,7 @@ export class ControlPlane extends Construct {
       metrics: this.metrics,
       relay: this.functions.relay,
       resync: this.functions.resync,
+      ticksAtOnce: this.props.ticksAtOnce ?? 1,
       deadLetterQueue: this.systemQueue.deadLetterQueue,
       relayFailures: this.relay.failures,
     }

@@ -103,7 +103,7 @@ function queues({ queues: shown, relay }: ShownPlane): Rows[number] {
       title: 'Age of the oldest wake-up, by queue',
       unit: 'seconds',
       lines: each.map(([label, queue]) => queue.metricApproximateAgeOfOldestMessage({ label, period: oneMinute })),
-      limit: { value: 900, label: 'alarm' },
+      limit: { value: 900, label: 'stuck' },
     }),
     graph({
       title: 'Delay of the relay',

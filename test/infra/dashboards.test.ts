@@ -57,6 +57,19 @@ describe('what the dashboards draw is what the code writes', () => {
   })
 })
 
+it('a line that is drawn as an alarm is the threshold of one, on the same metric', () => {
+  const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties)
+  const raised = alarms.map(({ MetricName, Threshold }) => `${String(MetricName)} ${String(Threshold)}`)
+  const shown = [all.controlPlane.dashboard, all.controlPlane.controllerDashboard].flatMap((one) => widgets(one))
+  const named = shown.flatMap(({ properties: { annotations, metrics: lines = [] } }) => {
+    const [name] = lines.map((line) => ours(line)[0]?.split(' ')[0] ?? String(line[1]))
+    const limits = (annotations?.horizontal ?? []).filter(({ label }) => label === 'alarm')
+    return limits.map(({ value }) => `${name} ${value}`)
+  })
+  expect(unique(named)).toEqual(['IteratorAge 60000', 'setpoint_oldest_unconverged_seconds 900'])
+  for (const one of named) expect(raised).toContain(one)
+})
+
 it('an alarm on objects names the command that shows them', () => {
   const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties)
   const commands = JSON.stringify(alarms).match(/kubectl get [^"\\\\]+/g)
@@ -173,7 +186,20 @@ describe('alarms', () => {
 
   it('are quiet while nothing happens, but for the tick, which always happens', () => {
     const breaching = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching')
-    expect(breaching.map(({ MetricName, Threshold }) => [MetricName, Threshold])).toEqual([['Invocations', 0]])
+    expect(breaching.map(({ MetricName, Statistic }) => [MetricName, Statistic])).toEqual([['Errors', 'Average']])
+  })
+
+  it.each([
+    { ticksAtOnce: 1, quiet: [0, 0.2, 0.8], loud: [1] },
+    // One that always fails is one in eight.
+    { ticksAtOnce: 8, quiet: [0, 0.1], loud: [5 / 41, 1] },
+  ])('tell of ticks that always fail, if there are $ticksAtOnce', ({ ticksAtOnce, quiet, loud }) => {
+    const made = Object.values(resourcesOf(deployed({ ticksAtOnce }).template(), 'AWS::CloudWatch::Alarm'))
+    const [tick] = made.filter(({ Properties }) => Properties['TreatMissingData'] === 'breaching')
+    const { Threshold, ComparisonOperator } = tick?.Properties ?? {}
+    expect(ComparisonOperator).toBe('GreaterThanOrEqualToThreshold')
+    for (const share of quiet) expect(share).toBeLessThan(Number(Threshold))
+    for (const share of loud) expect(share).toBeGreaterThanOrEqual(Number(Threshold))
   })
 
   it('cost nothing in an account that has no others: ten look at one metric each', () => {

@@ -1,4 +1,5 @@
 import {
+  allControllers,
   createControlLoops,
   createControlNotes,
   garbageSwept,
@@ -18,19 +19,22 @@ import { createSendPace, pacedQueue, type PacedQueue, type SendPace, type Sendin
 import { openSendLine, type SendLine } from './send-line.ts'
 import { workersOf, type KnownQueue } from './send-window.ts'
 import type { Rank } from '../../ports/in-hand.ts'
+import type { DueTimer } from '../../ports/object-index.ts'
 import type { QueueServices } from './services.ts'
 import { saveProgress, type Loaded, type SavedProgress, type SweepProgress } from './tick-progress.ts'
 import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
+import { netAfterMs } from '../../model/engine-state.ts'
+import { createTellUnmet, type TellUnmet } from './unmet-changes.ts'
 import { adviseOnSpecs } from '../../engine/insight/run-advice.ts'
 
 /**
  * The minute's tick: timers that fall due within the next minute, and the slots that the resync wheel has passed. What
  * is more than a handful is sent at the pace of those who run it, while the tick stays awake. What was missed is made
  * up for in slices, and what a queue has no room for waits for another tick. Two ticks at once, or one late, send the
- * same wake-ups under the same ids.
+ * same wake-ups under the same ids. One of which a part fails does the rest, and rejects then: an alarm counts that.
  */
 export type Tick = () => Promise<void>
 
@@ -80,10 +84,15 @@ class Ticker {
   readonly #share: Share
   readonly #saved: SavedProgress
   readonly #introduction: AwsIntroduction
+  readonly #tellUnmet: TellUnmet
   #installed: Promise<void> | undefined
 
   constructor(options: TickOptions) {
     this.#options = options
+    this.#tellUnmet = createTellUnmet(
+      allControllers(options).map(({ name }) => name),
+      options.telemetry,
+    )
     this.#loops = createControlLoops(options)
     this.#share = options.share ?? wholeShare
     this.#saved = saveProgress(this.#share, options.checkpoint)
@@ -94,7 +103,7 @@ class Ticker {
     const untilMs = this.#options.clock.nowMs() + awakeMs
     const before = await this.#loadProgress()
     const isFirst = this.#share.index === 0
-    const refused = isFirst ? await this.#install() : undefined
+    let failure = isFirst ? await this.#install() : undefined
     if (isFirst) await this.#options.advanceQueues?.()
     const nowMs = this.#options.clock.nowMs()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
@@ -109,13 +118,14 @@ class Ticker {
         const begun = before?.progress[name] ?? first(controller)
         const ended = this.#sweep(controller, begun, time).catch((error: unknown) => {
           this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
+          failure ??= error as Error
           return begun
         })
         return [name, await ended] as const
       }),
     )
     await this.#saved.save({ progress: after, queues: await knownOf(time) })
-    if (refused !== undefined) throw refused
+    if (failure !== undefined) throw failure
   }
 
   /**
@@ -148,7 +158,8 @@ class Ticker {
   async #sweep(controller: Swept, begun: SweepProgress, time: TickTime): Promise<SweepProgress> {
     const { concurrency } = this.#options.capacityOf(controller)
     const way = await this.#wayTo(controller, time)
-    if (way.line.waiting >= secondsBehindMax * runsPerSecond * concurrency) return begun
+    if (way.line.waiting >= secondsBehindMax * runsPerSecond * concurrency)
+      return { ...begun, toldMs: await this.#tellOld(begun, controller, time) }
     const turn = turnOf(begun, controller, time.nowMs)
     if (controller.everyMs > minuteMs) {
       const { within: _, ...others } = begun
@@ -196,11 +207,27 @@ class Ticker {
     if (Math.abs(nowMs - handMs) < netEveryMs) return handMs
     const fromMs = Math.max(Math.min(handMs, nowMs) - 2 * netEveryMs, nowMs - netReachMs)
     const lost = await this.#options.listNetted(controller.kind, fromMs, nowMs)
+    this.#tellOldest(lost, controller, nowMs)
     const timers = lost.slice(0, way.pace.grant(lost.length))
     const sender = this.#senderOf(way, controller, 'timer')
     await wakeDue(sender, controller, { timers, nowMs })
     // Those that were run are not in it any more when the next tick looks.
     return timers.length < lost.length || sender.unsent > 0 ? handMs : nowMs
+  }
+
+  /**
+   * Nobody is woken behind a long queue. But it may be long because nobody runs what is in it: what has been there for
+   * a quarter of an hour and no more than five minutes longer is told.
+   */
+  async #tellOld({ toldMs = 0 }: SweepProgress, controller: Swept, { nowMs }: TickTime): Promise<number> {
+    if (controller.everyMs > minuteMs || Math.abs(nowMs - toldMs) < netEveryMs) return toldMs
+    const toMs = nowMs - 2 * netEveryMs
+    this.#tellOldest(await this.#options.listNetted(controller.kind, toMs - netEveryMs, toMs), controller, nowMs)
+    return nowMs
+  }
+
+  #tellOldest([oldest]: readonly DueTimer[], { name }: Swept, nowMs: number): void {
+    if (oldest !== undefined) this.#tellUnmet(name, nowMs - oldest.dueAtMs + netAfterMs)
   }
 
   /** All that are due, or those that there is room for. The others are due still when the next tick comes. */

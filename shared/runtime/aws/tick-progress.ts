@@ -9,6 +9,8 @@ import type { WheelPlace } from './wheel-turn.ts'
 export interface SweepProgress extends Introduced, WheelPlace {
   /** Whose net wanted a run by then was woken. */
   readonly nettedMs?: number
+  /** When it was last told, behind a long queue, how old changes are that nobody has run. */
+  readonly toldMs?: number
 }
 
 /** What a tick leaves to the next one. */

@@ -12,6 +12,7 @@ export interface Widget {
     readonly markdown?: string
     readonly metrics?: readonly (readonly unknown[])[]
     readonly yAxis?: { readonly left?: { readonly label?: string } }
+    readonly annotations?: { readonly horizontal?: readonly { readonly label: string; readonly value: number }[] }
   }
 }
 

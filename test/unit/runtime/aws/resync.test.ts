@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { createEmfTelemetry } from '../../../../shared/adapters/aws/emf-telemetry.ts'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
 import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { Checkpoint } from '../../../../shared/ports/checkpoint.ts'
 import type { InHand } from '../../../../shared/ports/in-hand.ts'
 import type { DueTimer, ObjectIndex } from '../../../../shared/ports/object-index.ts'
+import type { Telemetry } from '../../../../shared/ports/telemetry.ts'
 import type { WakeUp, WorkQueue } from '../../../../shared/ports/work-queue.ts'
 import { workersOf } from '../../../../shared/runtime/aws/send-window.ts'
 import { createTick, type Tick, type TickShare } from '../../../../shared/runtime/aws/resync.ts'
@@ -48,6 +50,7 @@ let concurrency: number
 let netted: DueTimer[]
 /** So long a tick takes until it begins to sweep: a function that has just started, or a slow table. */
 let preparingMs: number
+let telemetry: Telemetry
 
 beforeEach(() => {
   clock = createVirtualClock(startMs)
@@ -65,6 +68,7 @@ beforeEach(() => {
   concurrency = 1_000
   netted = []
   preparingMs = 0
+  telemetry = createPrometheusTelemetry()
 })
 afterEach(() => opened.close())
 
@@ -98,7 +102,7 @@ function process(
     controllers,
     kindsMaxAgeMs: 0,
     logger,
-    telemetry: createPrometheusTelemetry(),
+    telemetry,
   })
   const tick = createTick({
     ...services,
@@ -529,6 +533,33 @@ describe('a change that got lost on its way', () => {
     expect(new Set(await wokenBy(5)).size).toBe(600)
   })
 
+  it.each([
+    // A change is found at three looks; the last one tells of more than the quarter of an hour of the alarm.
+    { where: '', waiting: 0, told: [540, 840, 1_140] },
+    { where: ', behind a long queue, too', waiting: 1_000_000, told: [1_200] },
+  ])('is told by its age, which no run tells while none runs$where', async ({ waiting, told: expected }) => {
+    const lines: string[] = []
+    const emf = createEmfTelemetry({ clock, write: (line) => void lines.push(line) })
+    telemetry = emf
+    const tick = process()
+    const age = async (): Promise<unknown> => {
+      await tick()
+      emf.flush()
+      const told = lines.splice(0).map((line) => JSON.parse(line) as Record<string, unknown>)
+      return told.find((one) => one['controller'] === 'widget')?.['setpoint_oldest_unconverged_seconds']
+    }
+    expect(await age()).toBeUndefined()
+    depth = waiting
+    netted = [lost('w', clock.nowMs() + 60_000), lost('later', clock.nowMs() + 120_000)]
+    const ages: unknown[] = []
+    for (let minute = 1; minute <= 20; minute++) {
+      clock.moveTo(startMs + minute * minuteMs)
+      ages.push(await age())
+    }
+    expect(ages.filter((one) => one !== undefined)).toEqual(expected)
+    expect(toWidgets()).toHaveLength(waiting === 0 ? 6 : 0)
+  })
+
   it('is found though a clock was wrong', async () => {
     await process()()
     await clock.advance(5 * minuteMs)
@@ -697,12 +728,12 @@ describe('a child without owners', () => {
   })
 })
 
-it('a sweep that fails holds up no other, and is made up for', async () => {
+it('a sweep that fails holds up no other, has its tick fail, and is made up for', async () => {
   const tick = process()
   await tick()
   failing = 'Widget'
   clock.moveTo(startMs + minuteMs)
-  await tick()
+  await expect(tick()).rejects.toThrow('too many looks')
   failing = undefined
   slots()
   clock.moveTo(startMs + 2 * minuteMs)
