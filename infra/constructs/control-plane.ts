@@ -232,8 +232,10 @@ export class ControlPlane extends Construct {
     )
 
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
-    this.dashboard = dashboard(this, 'Dashboard', stackName, { rows: () => overview(this.toShown()) })
-    this.controllerDashboard = controllerDashboard(this, 'ControllerDashboard', `${stackName}-controllers`, () =>
+    // Pages of all Regions have their names in one place.
+    const page = `${stackName}-${region}`
+    this.dashboard = dashboard(this, 'Dashboard', page, { rows: () => overview(this.toShown()) })
+    this.controllerDashboard = controllerDashboard(this, 'ControllerDashboard', `${page}-controllers`, () =>
       this.toShownControllers(),
     )
     this.node.addValidation({

@@ -76,6 +76,16 @@ it('an alarm on objects names the command that shows them', () => {
   expect(unique(commands ?? [])).toEqual(['kubectl get <kind> -A -o wide'])
 })
 
+it('are named by their Region, too, since the names of all Regions of an account are in one place', () => {
+  const pages = Object.values(resourcesOf(template, 'AWS::CloudWatch::Dashboard'))
+  const stack = 'Test'
+  const names = pages.map(({ Properties }) => Properties['DashboardName'])
+  const name = (...ending: readonly string[]) => ({
+    'Fn::Join': ['', [`${stack}-`, { Ref: 'AWS::Region' }, ...ending]],
+  })
+  expect(names).toEqual([name(), name('-controllers')])
+})
+
 it('the page of the controllers lets each of them be chosen', () => {
   const id = all.stack.getLogicalId(all.controlPlane.controllerDashboard)
   const body = JSON.stringify(resourcesOf(template, 'AWS::CloudWatch::Dashboard')[id]?.Properties['DashboardBody'])
