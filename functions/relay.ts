@@ -17,7 +17,7 @@ export function relayFunction(
   const relay = createRelayFunction({ boundary, seeing, controllers })
   return middy<DynamoDBStreamEvent, DynamoDBBatchResponse>()
     .use(recordInvocation(seeing))
-    .handler((event) => relay(event))
+    .handler((event, context) => relay(event, context.getRemainingTimeInMillis()))
 }
 
 export const handler = relayFunction()

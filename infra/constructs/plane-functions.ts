@@ -54,6 +54,8 @@ export const planeFunctions = {
     ...modest,
     handler: 'relay',
     description: 'Wakes who cares about a change',
+    // It waits for what is away.
+    timeout: Duration.seconds(60),
     access: { actions: [...readAndWrite, 'BatchWriteItem'], indexes: [] },
   },
   resync: {

@@ -15,9 +15,10 @@ export interface RelayProps {
 
 /**
  * Hands the table's stream to the relay. What cannot be passed on is halved until the one bad record is alone, tried
- * ten times, and then set aside, so that no record holds up its shard for the day that Lambda's defaults would let it.
- * Where the relay is not called at all, because the account has no concurrency left, nothing is set aside for as long
- * as the stream keeps it.
+ * thirty times, and then set aside, so that no record holds up its shard for the day that Lambda's defaults would let
+ * it. A try takes a minute while a queue or the table is away (shared/runtime/aws/relay.ts): an outage of half an hour
+ * sets nothing aside. Where the relay is not called at all, because the account has no concurrency left, nothing is set
+ * aside for as long as the stream keeps it.
  */
 export class Relay extends Construct {
   /** Where Lambda says which records it gave up. The sweep for repairs finds what they were about. */
@@ -47,7 +48,7 @@ export class Relay extends Construct {
       parallelizationFactor: perShard,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
-      retryAttempts: 10,
+      retryAttempts: 30,
       maxRecordAge: Duration.days(1),
       onFailure: { bind: () => ({ destination: this.failures.queueArn }) },
       filters: [passedOn],

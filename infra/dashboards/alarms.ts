@@ -18,8 +18,10 @@ export interface Watch {
   readonly metric: cloudwatch.IMetric
   /** The first value that is too much. */
   readonly threshold: number
-  /** How many periods of the metric in a row. */
+  /** How many periods of the metric. */
   readonly periods: number
+  /** Of how many in a row; left out, of as many. */
+  readonly within?: number
   /** Where it is not, that is wrong, too. */
   readonly isAlwaysThere?: true
 }
@@ -51,13 +53,14 @@ export function createAlarms(
 }
 
 function createAlarm(scope: Construct, topic: sns.ITopic, watch: Watch): cloudwatch.Alarm {
-  const { id, description, metric, threshold, periods, isAlwaysThere = false } = watch
+  const { id, description, metric, threshold, periods, within = periods, isAlwaysThere = false } = watch
   const { BREACHING, NOT_BREACHING } = cloudwatch.TreatMissingData
   const alarm = new cloudwatch.Alarm(scope, id, {
     alarmDescription: description,
     metric,
     threshold,
-    evaluationPeriods: periods,
+    evaluationPeriods: within,
+    ...(within > periods && { datapointsToAlarm: periods }),
     // A metric that is 0 is not written.
     treatMissingData: isAlwaysThere ? BREACHING : NOT_BREACHING,
   })
@@ -141,6 +144,8 @@ function ofParts({ restApi, table, relay, resync, ticksAtOnce, relayFailures }: 
       metric: relay.metric('IteratorAge', { statistic: 'Maximum', period: oneMinute }),
       threshold: 60_000,
       periods: 3,
+      // It is told at the begin of an invocation, which may take a minute.
+      within: 5,
     },
     {
       id: 'RelayGaveUp',

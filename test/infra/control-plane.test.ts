@@ -367,7 +367,7 @@ describe('the relay', () => {
     expectProperties(synthesized, 'AWS::Lambda::EventSourceMapping', {
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,
-      MaximumRetryAttempts: 10,
+      MaximumRetryAttempts: 30,
       MaximumRecordAgeInSeconds: 86_400,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },

@@ -318,8 +318,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a batch of the stream that failed in part counts as relayed',
     file: 'shared/runtime/aws/relay.ts',
-    find: 'failed = isAway(error) ? records[0]?.id : await oneByOne(records)',
-    replace: 'failed = records.length > 1 ? undefined : await oneByOne(records)',
+    find: 'failed = isAway(error) ? records[0]?.id : await oneByOne(records, untilMs)',
+    replace: 'failed = records.length > 1 ? undefined : await oneByOne(records, untilMs)',
   },
   {
     bug: 'the tick does not say how far it got',

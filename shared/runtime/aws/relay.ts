@@ -1,5 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { changeOf, type StreamChange } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
+import { backoffMs } from '../../engine/state/backoff.ts'
 import { createControlRelay } from '../../engine/loops/control-loops.ts'
 import { hasCode } from '../../model/errors.ts'
 import { convertChanges } from '../../resources/converted-reads.ts'
@@ -20,8 +21,11 @@ export interface RelayRecord {
  * Relays a batch of the stream, and names the first record that could not be. From there on the mapping gives the batch
  * again, so nothing is lost. A record that fails by itself does not stand before the others: they are relayed first,
  * each alone, and only then is it reported; in the end the mapping sets it aside. Relaying a record twice does no harm.
+ *
+ * The mapping counts how often it gives a batch, and not why it came back. So while the table or a queue is away, the
+ * relay tries again by itself for as long as its function may run: an outage of half an hour costs no wake-up.
  */
-export type RelayBatch = (records: readonly RelayRecord[]) => Promise<string | undefined>
+export type RelayBatch = (records: readonly RelayRecord[], timeMs?: number) => Promise<string | undefined>
 
 export interface RelayBatchOptions extends QueueServices {
   /** Also told of every change, ahead of the report. */
@@ -31,38 +35,51 @@ export interface RelayBatchOptions extends QueueServices {
 /** The function behind the table's stream. */
 export function createRelayFunction(
   options: FunctionOptions,
-): (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse> {
+): (event: DynamoDBStreamEvent, timeMs: number) => Promise<DynamoDBBatchResponse> {
   const batch = lazy(() =>
     createRelayBatch({ ...openEngineServices(options), publish: openPublish(options.boundary, options.seeing) }),
   )
-  return async ({ Records }) => {
+  return async ({ Records }, timeMs) => {
     const records = Records.map((record) => ({
       id: record.dynamodb?.SequenceNumber ?? '',
       change: () => changeOf(record),
     }))
-    const failed = await batch()(records)
+    const failed = await batch()(records, timeMs)
     return { batchItemFailures: failed === undefined ? [] : [{ itemIdentifier: failed }] }
   }
 }
 
 export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
-  const { queueOf, logger, publish, conversions } = options
+  const { queueOf, logger, publish, conversions, clock, random } = options
   const relay = createControlRelay(options, queueOf)
 
-  async function all(records: readonly RelayRecord[]): Promise<void> {
+  async function relayInTime(changes: readonly StreamChange[], untilMs: number): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await relay(changes)
+      } catch (error) {
+        const pauseMs = Math.min(pauseMsMax, backoffMs(attempt, random.next()))
+        if (!isAway(error) || clock.nowMs() + pauseMs + attemptMs > untilMs) throw error
+        logger.warn('the relay waits for what is away', { attempt, error: String(error) })
+        await clock.sleep(pauseMs)
+      }
+    }
+  }
+
+  async function all(records: readonly RelayRecord[], untilMs: number): Promise<void> {
     const changes = convertChanges(
       records.flatMap((record) => record.change() ?? []),
       conversions,
     )
-    await relay(changes)
+    await relayInTime(changes, untilMs)
     await publish(changes)
   }
 
-  async function oneByOne(records: readonly RelayRecord[]): Promise<string | undefined> {
+  async function oneByOne(records: readonly RelayRecord[], untilMs: number): Promise<string | undefined> {
     let first: string | undefined
     for (const record of records) {
       try {
-        await all([record])
+        await all([record], untilMs)
       } catch (error) {
         first ??= record.id
         logger.error('stream record not relayed', { record: record.id, error: textOf(error) })
@@ -72,17 +89,22 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
     return first
   }
 
-  return async (records) => {
+  return async (records, timeMs = 0) => {
+    const untilMs = clock.nowMs() + timeMs
     let failed: string | undefined
     try {
-      await all(records)
+      await all(records, untilMs)
     } catch (error) {
-      failed = isAway(error) ? records[0]?.id : await oneByOne(records)
+      failed = isAway(error) ? records[0]?.id : await oneByOne(records, untilMs)
       logger.warn('a part of the stream will be read again', { from: failed ?? '', error: textOf(error) })
     }
     return failed
   }
 }
+
+const pauseMsMax = 5_000
+/** What an attempt may take whose requests get no answer. */
+const attemptMs = 15_000
 
 /** It is not the record: any other would fare the same. */
 function isAway(error: unknown): boolean {
