@@ -206,6 +206,8 @@ export class ControlPlane extends Construct {
       worker: this.functions.relay,
       perShard: props.relaysPerShard ?? 1,
     })
+    // By it the API knows versions of another table.
+    this.functions.api.addEnvironment('SETPOINT_TABLE_SWITCH', this.relay.mappingId)
     const feeding = feedingOf({ concurrency: this.sharedConcurrency })
     this.systemQueue.feed(this.functions.system, feeding)
     this.reserve(this.functions.system, feeding.maxConcurrency)

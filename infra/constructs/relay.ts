@@ -23,6 +23,8 @@ export interface RelayProps {
 export class Relay extends Construct {
   /** Where Lambda says which records it gave up. The sweep for repairs finds what they were about. */
   readonly failures: sqs.Queue
+  /** Of the mapping: another one with each stream, and so with each table. */
+  readonly mappingId: string
 
   constructor(scope: Construct, id: string, { table, worker, perShard }: RelayProps) {
     super(scope, id)
@@ -39,7 +41,7 @@ export class Relay extends Construct {
       'It is a dead-letter queue: the destination of what Lambda gives up. CDK does not see that.',
     )
     allowStream(worker, tableStreamArn, this.failures)
-    new lambda.EventSourceMapping(this, 'Mapping', {
+    const mapping = new lambda.EventSourceMapping(this, 'Mapping', {
       target: worker,
       eventSourceArn: tableStreamArn,
       // From the latest record on, changes made while the mapping is created would be missed.
@@ -53,6 +55,7 @@ export class Relay extends Construct {
       onFailure: { bind: () => ({ destination: this.failures.queueArn }) },
       filters: [passedOn],
     })
+    this.mappingId = mapping.eventSourceMappingId
   }
 }
 

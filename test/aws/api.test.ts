@@ -214,6 +214,36 @@ describe('a watch', () => {
     expect(Date.now() - startMs).toBeLessThan(underLoad(2_500))
   })
 
+  it('that goes on from a version of another table is told to list again, whichever way it was switched', async () => {
+    const process = (id: string, aheadMs: number): typeof api =>
+      startApi(
+        { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
+        { environment: { SETPOINT_TABLE_SWITCH: id } },
+      )
+    const list = async (by: typeof api): Promise<string> => {
+      const { body } = await send({ httpMethod: 'GET', path: maps }, by)
+      return (JSON.parse(body) as { metadata: { resourceVersion: string } }).metadata.resourceVersion
+    }
+    const follow = async (resourceVersion: string, by: typeof api): Promise<boolean> => {
+      const query = { watch: 'true', timeoutSeconds: '1', resourceVersion }
+      const { prelude, stream } = await open({ httpMethod: 'GET', path: maps, queryStringParameters: query }, by)
+      const told = await text(stream)
+      return (await prelude).statusCode === 200 && !told.includes('"code":410')
+    }
+    const first = process('one', 0)
+    const old = await list(first)
+    expect(await follow(old, first)).toBe(true)
+    const second = process('two', 5_000)
+    expect(await follow(old, second)).toBe(false)
+    expect(await follow(await list(second), second)).toBe(true)
+    // Another process of the same switch, when the functions from before it have ended.
+    const later = process('two', 130_000)
+    expect(await follow(old, later)).toBe(false)
+    const since = await list(later)
+    expect(await follow(since, process('two', 140_000))).toBe(true)
+    expect(await follow(since, process('three', 150_000))).toBe(false)
+  })
+
   it('of who comes again by itself is short, since it is paid for while it is open', async () => {
     const asked: string[] = []
     for (const timeoutSeconds of ['600', '30'])

@@ -65,6 +65,21 @@ describe('how far the DynamoDB feed reaches back', () => {
     await expectCode(firstBatch('no number'), 'EXPIRED')
   })
 
+  it('throws EXPIRED for what another table may have told, but for what was told a moment ago', async () => {
+    const usedSinceMs = clock.nowMs() + 100_000
+    feed = createDynamodbChangeFeed({ ...options, usedSinceMs: async () => usedSinceMs })
+    const start = await feed.latest()
+    expect(told(await firstBatch(start))).toEqual([])
+    await clock.advance(1_001)
+    await expectCode(firstBatch(start), 'EXPIRED')
+    await clock.advance(98_990)
+    const late = await feed.latest()
+    await clock.advance(60_000)
+    await expectCode(firstBatch(late), 'EXPIRED')
+    const after = String((usedSinceMs + 1) * 1_000)
+    expect(told(await firstBatch(after))).toEqual([])
+  })
+
   it('takes a number ahead of its clock for now', async () => {
     await store.create(storedWidget('a'))
     expect(told(await firstBatch(String((clock.nowMs() + 60_000) * 1_000)))).toEqual(['added uid-default-a'])

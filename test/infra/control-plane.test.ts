@@ -301,6 +301,18 @@ describe('keys of tokens', () => {
   })
 })
 
+it('the API, and nobody else, is told which mapping reads the stream: another one with each table', () => {
+  const made = deployed().template()
+  const all = Object.values(resourcesOf(made, 'AWS::Lambda::Function'))
+  const told = all.flatMap(({ Properties: { Environment } }) => {
+    const { Variables = {} } = (Environment ?? {}) as { readonly Variables?: Readonly<Record<string, unknown>> }
+    return 'SETPOINT_TABLE_SWITCH' in Variables ? [Variables['SETPOINT_TABLE_SWITCH']] : []
+  })
+  const mappings = Object.entries(resourcesOf(made, 'AWS::Lambda::EventSourceMapping'))
+  const [relay] = mappings.find(([, { Properties }]) => 'StartingPosition' in Properties) ?? []
+  expect(told).toEqual([{ Ref: relay }])
+})
+
 describe('the authorizer', () => {
   it('lets in who is on the list, and nobody else', () => {
     expectProperties(synthesized, 'AWS::Lambda::Function', {

@@ -13,6 +13,11 @@ export function tableNameOf(environment: Environment): string {
   return requireVariable(environment, 'SETPOINT_TABLE')
 }
 
+/** Another one with each switch to another table; told to the API. */
+export function tableSwitchOf({ SETPOINT_TABLE_SWITCH: id }: Environment): string | undefined {
+  return id
+}
+
 /**
  * The URLs of each loop's queues, one as a rule; `system` stands for every loop of the engine, and for the controllers
  * that share its queue.

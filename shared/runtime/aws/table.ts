@@ -10,11 +10,13 @@ import type { DynamodbOptions } from '../../adapters/aws/dynamodb/dynamodb-reque
 import { createDynamodbReservations } from '../../adapters/aws/dynamodb/dynamodb-reservations.ts'
 import { createDynamodbRunHistory } from '../../adapters/aws/dynamodb/dynamodb-run-history.ts'
 import { createDynamodbStore } from '../../adapters/aws/dynamodb/dynamodb-store.ts'
+import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { keptRunsOf, tableNameOf, type Environment } from './environment.ts'
+import { keptRunsOf, tableNameOf, tableSwitchOf, type Environment } from './environment.ts'
 import { keepFailures, type FlushedHistory } from './kept-runs.ts'
 import type { TablePorts } from './services.ts'
+import { createUsedSince } from './table-switch.ts'
 
 export interface AwsTableOptions {
   /** So long a request is tried again that is throttled, or gets no answer. */
@@ -32,16 +34,21 @@ export function openAwsTable(
 ): TablePorts {
   const { environment, dynamodb, clock, random } = boundary
   const options = { client: createDynamodbClient(dynamodb), table: tableNameOf(environment), clock, random, patienceMs }
+  const checkpoint = (name: string): Checkpoint => createDynamodbCheckpoint({ ...options, name })
+  const id = tableSwitchOf(environment)
   return {
     ...(logger && historyOf(options, environment, logger)),
     store: createDynamodbStore(options),
     index: createDynamodbIndex({ ...options, share }),
-    feed: createDynamodbChangeFeed(options),
+    feed: createDynamodbChangeFeed({
+      ...options,
+      ...(id !== undefined && { usedSinceMs: createUsedSince({ id, note: checkpoint('table'), clock }) }),
+    }),
     listNetted: createDynamodbNetted({ ...options, share }),
     inHand: createDynamodbInHand(options),
     reserve: createDynamodbReservations(options),
     allowances: createDynamodbAllowances(options),
-    checkpoint: (name) => createDynamodbCheckpoint({ ...options, name }),
+    checkpoint,
   }
 }
 

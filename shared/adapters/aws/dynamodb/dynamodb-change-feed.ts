@@ -18,6 +18,8 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
    * count in. A reader begins so far back. Default 2 s.
    */
   readonly lookBackMs?: number
+  /** Before that, versions were given by another table. Default: by none. */
+  readonly usedSinceMs?: () => Promise<number>
 }
 
 /**
@@ -34,16 +36,20 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
  * further.
  */
 export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): ChangeFeed {
-  const { clock, pollMs = 1_000, lookBackMs = 2_000 } = options
+  const { clock, pollMs = 1_000, lookBackMs = 2_000, usedSinceMs = async () => 0 } = options
   const look = createLook(options)
   const read = createBatchRead(options)
 
   /** Where a reader begins: a number ahead of our clock says no more than "now". */
-  const startOf = (after: string): number => {
+  const startOf = async (after: string): Promise<number> => {
+    const sinceMs = await usedSinceMs()
     const nowMs = clock.nowMs()
     const version = Number(after)
     if (!(version >= versionAt(nowMs - reachMs)))
       throw new OperatingError('EXPIRED', `resource version ${after} is older than an hour`)
+    // Who lists and then watches has a version of this moment.
+    if (version < versionAt(Math.min(sinceMs, nowMs - freshMs)))
+      throw new OperatingError('EXPIRED', `resource version ${after} is from before the table was restored: list again`)
     return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
   }
 
@@ -69,7 +75,7 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
   }
 
   async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
-    const progress: Progress = { low: startOf(after), told: new Map() }
+    const progress: Progress = { low: await startOf(after), told: new Map() }
     let quietSinceMs = -Infinity
     while (!signal.aborted) {
       const nowMs = clock.nowMs()
@@ -98,6 +104,8 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
   return { follow, latest, reachBack: versionAt(lookBackMs + lateMs) }
 }
 
+/** From a list to the watch that follows it. */
+const freshMs = 1_000
 /** As long as tombstones are kept for sure. */
 const reachMs = 3_600_000
 /** How much longer than usual the index may lag before a reader that is there misses a write. */
