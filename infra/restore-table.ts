@@ -31,7 +31,9 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   const ending = `-${at.replaceAll(/[^0-9TZ]/g, '')}`
   const target = source.endsWith(ending) ? source : `${source.slice(0, 200)}${ending}`
   const name = `--table-name=${target}`
-  if (findTable(aws, target) === undefined) {
+  const before = findTable(aws, target)
+  if (before?.Table.StreamSpecification?.StreamEnabled === true) say(usedBefore(target))
+  if (before === undefined) {
     say(`${source} as of ${at} becomes ${target}`)
     const tables = [`--source-table-name=${source}`, `--target-table-name=${target}`]
     aws(['dynamodb', 'restore-table-to-point-in-time', ...tables, `--restore-date-time=${at}`])
@@ -57,6 +59,10 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   const stream = findTable(aws, target)?.Table.LatestStreamArn ?? ''
   if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
   return { table: target, stream }
+}
+
+function usedBefore(table: string): string {
+  return `${table} was restored before, and has what was written to it since. To restore it anew, delete it first, or name another second`
 }
 
 /**

@@ -52,12 +52,12 @@ class FakeAws {
 const own = ['ControlPlaneRestoredTable', 'ControlPlaneRestoredTableStream']
 const target = 'Setpoint-dev-Table-20261123T040000Z'
 const stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
-const restore = (aws: FakeAws): ReturnType<typeof restoreTable> =>
+const restore = (aws: FakeAws, said: string[] = []): ReturnType<typeof restoreTable> =>
   restoreTable({
     stack: 'Setpoint-dev',
     at: '2026-11-23T04:00:00Z',
     aws: aws.answer,
-    say: () => {},
+    say: (line) => void said.push(line),
     pause: async () => {},
   })
 
@@ -81,11 +81,14 @@ describe('the command that restores', () => {
     expect(JSON.parse(given)).toEqual([{ Create: feed }])
   })
 
-  it('can be repeated, and restores nothing twice', async () => {
+  it('can be repeated, and restores nothing twice, but says that the table may have been written to', async () => {
     const aws = new FakeAws()
-    const first = await restore(aws)
+    const said: string[] = []
+    const first = await restore(aws, said)
+    expect(said.join('\n')).not.toContain('was restored before')
     aws.asked.length = 0
-    expect(await restore(aws)).toEqual(first)
+    expect(await restore(aws, said)).toEqual(first)
+    expect(said.at(-1)).toContain(`${target} was restored before, and has what was written to it since`)
     expect(aws.asked.filter((line) => /^(restore|update-table|update-time)/.test(line))).toEqual([])
   })
 })
