@@ -5,18 +5,19 @@ import type { TokenIssuer } from './principals.ts'
 /**
  * The commands that make kubectl a client of a control plane, to be pasted into a shell. It signs in with whatever
  * credentials the AWS command line has, by what that prints: no program of ours is needed. What it prints is kept for
- * ten minutes, in a file that others cannot read.
+ * ten minutes, in a file that others cannot read. Stacks of one name in other Regions or accounts have contexts of
+ * their own.
  */
 export function kubectlSetup(controlPlane: ControlPlane): string {
   const { api, clusterId } = controlPlane
-  const { stackName, region } = Stack.of(controlPlane)
+  const { region } = Stack.of(controlPlane)
   const issuer = controlPlane.issuers.find(isAwsIssuer)
   const login = issuer === undefined ? presignArguments(clusterId, region) : webIdentity(issuer, region)
   return [
-    `kubectl config set-cluster ${stackName} --server=${api.url}`,
-    `kubectl config set-credentials ${stackName} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=sh ${['-c', keptLogin, 'aws', ...login].map(execArg).join(' ')}`,
-    `kubectl config set-context ${stackName} --cluster=${stackName} --user=${stackName}`,
-    `kubectl config use-context ${stackName}`,
+    `kubectl config set-cluster ${clusterId} --server=${api.url}`,
+    `kubectl config set-credentials ${clusterId} --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never --exec-command=sh ${['-c', keptLogin, 'aws', ...login].map(execArg).join(' ')}`,
+    `kubectl config set-context ${clusterId} --cluster=${clusterId} --user=${clusterId}`,
+    `kubectl config use-context ${clusterId}`,
   ].join(' && ')
 }
 

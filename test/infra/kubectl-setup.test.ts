@@ -119,7 +119,7 @@ describe.skipIf(kubectl === undefined)('a token', { meta: { skipped: noKubectl }
 })
 
 describe.skipIf(kubectl === undefined)('the commands that set kubectl up', { meta: { skipped: noKubectl } }, () => {
-  it('sign in by a presigned request, which needs no preparations', async () => {
+  it('sign in by a presigned request, which needs no preparations, in a context that no stack elsewhere has', async () => {
     const { clusters, users, 'current-context': current } = await kubeconfigOf(setup([]))
     expect(clusters[0]?.cluster.server).toBe('https://abc123.execute-api.eu-west-1.amazonaws.com/v1/')
     expect(users[0]?.user.exec).toMatchObject({
@@ -133,7 +133,7 @@ describe.skipIf(kubectl === undefined)('the commands that set kubectl up', { met
       '--region=eu-west-1',
       '--output=json',
     ])
-    expect(current).toBe('Test')
+    expect(current).toBe('Test.eu-west-1.123456789012')
   })
 
   it('sign in by a token of STS where the account issues them, which the AWS command line says as kubectl wants it', async () => {
