@@ -92,14 +92,15 @@ export async function connect(
   const { code, stderr } = await runProgram('sh', ['-c', setup], { env: { KUBECONFIG: kubeconfig } })
   expect(code === 0, stderr)
   const kubectl = createKubectl(binary, { kubeconfig, cacheDirectory })
-  await kubectl.ok(`config set-credentials ${stack} ${variables(account.admin, directory)}`)
-  const asStranger = setup.replace(`set-credentials ${stack} `, 'set-credentials stranger ')
+  const context = (await kubectl.ok('config current-context')).trim()
+  await kubectl.ok(`config set-credentials ${context} ${variables(account.admin, directory)}`)
+  const asStranger = setup.replace(`set-credentials ${context} `, 'set-credentials stranger ')
   await runProgram('sh', ['-c', asStranger], { env: { KUBECONFIG: kubeconfig } })
   if (account.ministack !== undefined) {
     const [, api = ''] = /https:\/\/([^.]+)\.execute-api\./.exec(setup) ?? []
     const { endpoint, authorityFile } = account.ministack
     const place = `--server=${endpoint}/_aws/execute-api/${api}/v1 --certificate-authority=${authorityFile}`
-    await kubectl.ok(`config set-cluster ${stack} ${place}`)
+    await kubectl.ok(`config set-cluster ${context} ${place}`)
   }
   await kubectl.ok(`config set-credentials stranger ${variables(account.stranger, directory)}`)
   return { stack, outputs, kubectl: patientKubectl(kubectl), kubeconfig }
