@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { authenticatedGroup } from '../../../model/access/authorize.ts'
 import { bearerToken } from '../../../model/access/bearer-token.ts'
-import { OperatingError } from '../../../model/errors.ts'
+import { hasCode, OperatingError } from '../../../model/errors.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { readIfThere } from '../../node/atomic-file.ts'
 
 export interface UsersFileOptions {
   readonly file: string
-  /** Told once of each version of the file that cannot be taken. */
+  /** Told once of each version of the file that cannot be taken, and once while the file cannot be read. */
   readonly report: (why: string) => void
   readonly clock: Pick<Clock, 'nowMs'>
 }
@@ -36,6 +36,7 @@ export function createUsersFile({ file, report, clock }: UsersFileOptions): User
   const remembered = new Map<string, User>()
   let version = ''
   let lookedAtMs = -Infinity
+  let unread = ''
 
   const refresh = (): void => {
     lookedAtMs = clock.nowMs()
@@ -45,10 +46,15 @@ export function createUsersFile({ file, report, clock }: UsersFileOptions): User
     remembered.clear()
     try {
       known = readUsers(file)
+      unread = ''
     } catch (error) {
-      if (!(error instanceof OperatingError)) throw error
       known = new Map()
-      report(error.message)
+      if (hasCode(error, 'BAD_REQUEST')) return report(error.message)
+      // It may be there by the next look, in the same version.
+      version = ''
+      const why = (error as Error).message
+      if (why !== unread) report(why)
+      unread = why
     }
   }
 
@@ -80,10 +86,14 @@ export function createUsersFile({ file, report, clock }: UsersFileOptions): User
 
 const rememberedMax = 1_000
 
-/** Any change of the file moves one of these; a file that is not there has a version, too. */
+/** Any change of the file moves one of these; a file that is not there, or not to be looked at, has a version, too. */
 function versionOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  return stat === undefined ? 'none' : [stat.mtimeMs, stat.ctimeMs, stat.ino, stat.size, stat.mode].join(' ')
+  try {
+    const { mtimeMs, ctimeMs, ino, size, mode } = statSync(file)
+    return [mtimeMs, ctimeMs, ino, size, mode].join(' ')
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 function readUsers(file: string): ReadonlyMap<string, User> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
@@ -59,6 +59,18 @@ describe('a file of users', () => {
     expect(authenticate('Bearer t')).toBeUndefined()
     expect(reports).toEqual([expect.stringContaining(`${file}${why}`)])
     expect(reports.join()).not.toContain('s3cret')
+    write(`good ${hash('t')}`)
+    expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
+  })
+
+  it('that cannot be looked at lets nobody in, is told of once, and is read when it can be', () => {
+    write(`good ${hash('t')}`)
+    expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
+    rmSync(file)
+    symlinkSync(file, file)
+    for (let i = 0; i < 3; i++) expect(authenticate('Bearer t')).toBeUndefined()
+    expect(reports).toEqual([expect.stringContaining('ELOOP')])
+    rmSync(file)
     write(`good ${hash('t')}`)
     expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
   })
