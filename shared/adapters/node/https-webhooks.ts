@@ -7,39 +7,65 @@ import type { WebhookCall, Webhooks } from '../../ports/webhooks.ts'
 const agentsMax = 50
 const socketsPerHost = 32
 
+/** Connections that are checked by one set of authorities. */
+interface Connections {
+  readonly agent: Agent
+  /** Calls under way. */
+  calls: number
+  /** Others have taken its place: it ends with its last call. */
+  isRetired: boolean
+}
+
 /** Webhooks over the network of the process. */
 export function createHttpsWebhooks(): Webhooks {
-  const agents = new Map<string, Agent>()
+  /** What was used last stands last. */
+  const kept = new Map<string, Connections>()
 
-  const agentOf = (authorities = ''): Agent => {
-    const known = agents.get(authorities)
-    if (known !== undefined) return known
-    if (agents.size >= agentsMax) {
-      for (const agent of agents.values()) agent.destroy()
-      agents.clear()
+  const take = (authorities: string): Connections => {
+    const connections = kept.get(authorities) ?? connect(authorities)
+    connections.calls++
+    kept.delete(authorities)
+    const [oldest] = kept.size < agentsMax ? [] : kept
+    if (oldest !== undefined) {
+      kept.delete(oldest[0])
+      oldest[1].isRetired = true
+      endIfUnused(oldest[1])
     }
-    const agent = new Agent({
-      keepAlive: true,
-      maxSockets: socketsPerHost,
-      ...(authorities !== '' && { ca: authorities }),
-    })
-    agents.set(authorities, agent)
-    return agent
+    kept.set(authorities, connections)
+    return connections
   }
 
   return {
     post: async (call) => {
       const signal = AbortSignal.timeout(call.timeoutMs)
-      const agent = agentOf(call.authorities)
+      const connections = take(call.authorities ?? '')
+      const { agent } = connections
       try {
         return await send(call, { agent, signal })
       } catch (error) {
         // A connection that was kept may have ended by now, before the server has seen the request.
         if (!(error instanceof StaleConnectionError)) throw error
-        return send(call, { agent: new Agent({ ...agent.options, keepAlive: false }), signal })
+        return await send(call, { agent: new Agent({ ...agent.options, keepAlive: false }), signal })
+      } finally {
+        connections.calls--
+        endIfUnused(connections)
       }
     },
   }
+}
+
+function connect(authorities: string): Connections {
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: socketsPerHost,
+    ...(authorities !== '' && { ca: authorities }),
+  })
+  return { agent, calls: 0, isRetired: false }
+}
+
+/** A connection in use is not ended: its call would fail, though its webhook did not. */
+function endIfUnused({ agent, calls, isRetired }: Connections): void {
+  if (isRetired && calls === 0) agent.destroy()
 }
 
 class StaleConnectionError extends Error {}
