@@ -1,3 +1,4 @@
+import type { ObjectKey } from '../model/object-key.ts'
 import { parseApiVersion } from '../model/object.ts'
 import {
   compileConditions,
@@ -23,6 +24,8 @@ export interface AdmissionConfiguration {
   readonly mutating: readonly Bound<MutatingPolicySpec, CompiledMutations, BindingBase>[]
   readonly validatingWebhooks: readonly StoredWebhook[]
   readonly mutatingWebhooks: readonly StoredWebhook[]
+  /** What of all that cannot be read: nobody knows what it would deny. */
+  readonly damaged: readonly ObjectKey[]
 }
 
 /** A policy with the bindings that name it. */
@@ -66,8 +69,12 @@ export function createConfigurationReader({ store, clock, maxAgeMs }: Configurat
 }
 
 async function readConfiguration(store: ObjectStore): Promise<AdmissionConfiguration> {
-  const list = async ({ group, kind }: ServedKind): Promise<readonly StoredObject[]> =>
-    (await store.list({ group, kind })).items
+  const damaged: ObjectKey[] = []
+  const list = async ({ group, kind }: ServedKind): Promise<readonly StoredObject[]> => {
+    const page = await store.list({ group, kind })
+    damaged.push(...(page.damaged ?? []))
+    return page.items
+  }
   const [policies, bindings, mutatingPolicies, mutatingBindings, validatingHooks, mutatingHooks] = await Promise.all([
     list(policyKind),
     list(policyBindingKind),
@@ -85,6 +92,7 @@ async function readConfiguration(store: ObjectStore): Promise<AdmissionConfigura
     ),
     validatingWebhooks: validatingHooks.flatMap(webhooksOf),
     mutatingWebhooks: mutatingHooks.flatMap(webhooksOf),
+    damaged,
   }
 }
 

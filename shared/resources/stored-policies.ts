@@ -3,7 +3,9 @@ import { authorize, serviceAccountGroups } from '../model/access/authorize.ts'
 import type { Requester } from '../model/admission-hooks.ts'
 import type { Eventual } from '../model/eventual.ts'
 import { Meter } from '../model/cel/meter.ts'
+import { OperatingError } from '../model/errors.ts'
 import type { JsonObject } from '../model/json.ts'
+import type { ObjectKey } from '../model/object-key.ts'
 import { AdmissionBudget, admissionCosts } from '../model/policy/admission-budget.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
 import { matchesResources, matchesRules, ruledVersion } from '../model/policy/matches.ts'
@@ -65,9 +67,13 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
   ): Promise<Answer> | undefined => {
     // Who may write policies can always mend them.
     if (kind.group === policyGroup) return undefined
+    const answerBy = (configuration: AdmissionConfiguration): Promise<Answer> | undefined => {
+      const [damaged] = configuration.damaged
+      return damaged === undefined ? answer(configuration) : Promise.reject(unreadable(damaged))
+    }
     const configuration = read()
-    if (!(configuration instanceof Promise)) return answer(configuration)
-    return configuration.then((found) => answer(found) ?? otherwise)
+    if (!(configuration instanceof Promise)) return answerBy(configuration)
+    return configuration.then((found) => answerBy(found) ?? otherwise)
   }
   return {
     mutate: (asked) =>
@@ -90,6 +96,12 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
       ),
     follow,
   }
+}
+
+/** As of a policy that fails: to let through what it may deny would be worse than to wait for who mends it. */
+function unreadable({ kind, name }: ObjectKey): OperatingError {
+  const what = `${kind} ${JSON.stringify(name)} is damaged, so that nobody knows which requests it denies`
+  return new OperatingError('DAMAGED', `${what}: they are refused until it is deleted or put back (docs/damage.md)`)
 }
 
 interface Budgeted extends Reviewed {

@@ -70,3 +70,37 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
     /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\nok {7}0 Secrets\n$/,
   )
 })
+
+const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
+const policy = {
+  metadata: { name: 'p' },
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: ['g.dev'], apiVersions: ['v1'], operations: ['*'], resources: ['things'] }],
+    },
+    validations: [{ expression: 'true', message: 'needle' }],
+  },
+}
+
+it('while a policy is damaged, writes of users are refused, until it is deleted', async () => {
+  using scratch = temporaryDirectory('flip')
+  const dataDirectory = join(scratch.path, 'data')
+  const first = await startControlPlane({ dataDirectory })
+  using before = openApiClient(first.kubeconfig)
+  expect(await before.send(`POST ${policies}`, { body: policy })).toMatchObject({ status: 201 })
+  await first.stop()
+  flipIn(join(dataDirectory, 'setpoint.db'), 'needle')
+
+  await using plane = await startControlPlane({ dataDirectory })
+  using client = openApiClient(plane.kubeconfig)
+  const message = expect.stringMatching(/^ValidatingAdmissionPolicy "p" is damaged, so that nobody knows/) as unknown
+  const refused = { status: 500, body: { reason: 'InternalError', message } }
+  expect(await client.send(`POST ${maps}`, { body: map('a') })).toMatchObject(refused)
+  expect(await client.send(`DELETE ${maps}/a`)).toMatchObject({ status: 404 })
+  expect(await client.send(`GET ${maps}`)).toMatchObject({ status: 200 })
+  const ignoring = `${policies}/p?ignoreStoreReadErrorWithClusterBreakingPotential=true`
+  expect(await client.send(`DELETE ${ignoring}`)).toMatchObject({ status: 200 })
+  expect(await client.send(`POST ${policies}`, { body: policy })).toMatchObject({ status: 201 })
+  expect(await client.send(`POST ${maps}`, { body: map('a') })).toMatchObject({ status: 201 })
+  expect(await plane.stop()).toMatchObject({ code: 0 })
+})

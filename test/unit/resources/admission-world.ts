@@ -5,7 +5,7 @@ import { builtInKinds } from '../../../shared/resources/built-in-kinds.ts'
 import type { Reviewed } from '../../../shared/resources/policy-review.ts'
 import { createStoredPolicies, type StoredPoliciesOptions } from '../../../shared/resources/stored-policies.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
-import { createMapStore } from './map-store.ts'
+import { createMapStore, type MapStore } from './map-store.ts'
 
 /** Policies and webhooks over a store in memory, for a kind of two versions that differ in their names only. */
 
@@ -129,10 +129,13 @@ interface World extends Partial<Pick<StoredPoliciesOptions, 'readAccess' | 'maxA
   readonly objects?: readonly ApiObject[]
   /** Left out: they allow all. */
   readonly answer?: Answer
+  /** One object of it, `d`, cannot be read, until something is removed. */
+  readonly damagedKind?: string
 }
 
-export function openAdmission({ objects = [], answer = () => ({}), maxAgeMs = Infinity, readAccess }: World = {}) {
-  const store = createMapStore()
+export function openAdmission({ objects = [], answer = () => ({}), maxAgeMs = Infinity, ...world }: World = {}) {
+  const { readAccess, damagedKind } = world
+  const store = withDamage(createMapStore(), damagedKind)
   const space = thing()
   store.put({ ...space, apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadataOf('n'), labels: { of: 'n' } } })
   for (const object of objects) store.put(object)
@@ -167,6 +170,23 @@ export function openAdmission({ objects = [], answer = () => ({}), maxAgeMs = In
     ...(readAccess && { readAccess }),
   })
   return { store, did, requests, clock, ...policies }
+}
+
+function withDamage(store: MapStore, damagedKind: string | undefined): MapStore {
+  if (damagedKind === undefined) return store
+  let isThere = true
+  return {
+    ...store,
+    list: async (query) => {
+      const { group, kind: of } = query
+      const damaged = isThere && of === damagedKind ? [{ group, kind: of, namespace: '', name: 'd' }] : []
+      return { ...(await store.list(query)), ...(damaged.length > 0 && { damaged }) }
+    },
+    remove: async (left) => {
+      isThere = false
+      return left
+    },
+  }
 }
 
 function metadataOf(name: string): ApiObject['metadata'] {

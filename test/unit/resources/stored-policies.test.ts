@@ -26,6 +26,14 @@ const deniedBy = (policy: string, why: string, binding = policy) =>
   `INVALID: things.g.dev "t" is forbidden: ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${why}`
 const failed = (expression: string) => `failed expression: ${expression}`
 
+/** What is known of an object that is damaged. */
+const leftOf = (damaged: string): ApiObject => ({
+  ...thing(),
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: damaged,
+  metadata: { name: 'd', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '1970-01-01T00:00:00Z' },
+})
+
 describe('what is stored about admission', () => {
   it('is read once, and has no say where there is nothing', async () => {
     const { mutate, review, store } = openAdmission()
@@ -55,6 +63,26 @@ describe('what is stored about admission', () => {
     const { review, mutate, store } = openAdmission({ objects: validating('p', 'false', { spec }) })
     const about = { ...creation, kind: policyKind }
     expect([review(about), mutate(about), store.asked]).toEqual([undefined, undefined, []])
+  })
+
+  it.each([
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionPolicyBinding',
+    'ValidatingWebhookConfiguration',
+    'MutatingWebhookConfiguration',
+  ])('refuses all but itself while a %s is damaged, and asks it again once it is gone', async (damagedKind) => {
+    const { review, mutate, store, follow } = openAdmission({ damagedKind })
+    for (let i = 0; i < 2; i++)
+      for (const ask of [review, mutate])
+        expect(await endOf(ask(deletion))).toBe(
+          `DAMAGED: ${damagedKind} "d" is damaged, so that nobody knows which requests it denies: they are refused until it is deleted or put back (docs/damage.md)`,
+        )
+    const about = { ...creation, kind: policyKind }
+    expect([review(about), mutate(about)]).toEqual([undefined, undefined])
+    await follow(store).remove({ object: leftOf(damagedKind), engine: {} })
+    expect([await review(creation), mutate(creation)]).toEqual([[], undefined])
   })
 
   it.each<[string, readonly ApiObject[], Reviewed, boolean]>([
