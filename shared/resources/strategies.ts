@@ -15,6 +15,7 @@ import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
 import { checkConfigKeys } from './config-keys.ts'
 import { checkEvent } from './event-checks.ts'
 import { checkOneLabel, type NameRule } from '../model/metadata.ts'
+import { checkOwnNames } from './own-names.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkWebhooks } from './webhook-kinds.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
@@ -142,7 +143,10 @@ const strategies: Readonly<Record<string, Strategy>> = {
     keep: (next, live) => (isDeleting(live) ? next : holding(crdFinalizer, next, live)),
     prepare: (next, { nowMs, definitions }) =>
       definitions === undefined ? next : acceptCrd(withServersStatus(next, definitions), nowMs, definitions),
-    check: checkCrd,
+    check: (next, live) => {
+      const errors = checkCrd(next, live)
+      return errors.length > 0 ? errors : checkOwnNames(next, live)
+    },
   },
 }
 

@@ -27,13 +27,14 @@ afterEach(() => opened.close())
 
 const manager = { manager: 'test' }
 
-function definition(plural: string, names: object = {}) {
+function definition(plural: string, names: object = {}, group = 'example.com') {
+  const annotations = { 'api-approved.kubernetes.io': 'unapproved' }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.example.com` },
+    metadata: { name: `${plural}.${group}`, annotations },
     spec: {
-      group: 'example.com',
+      group,
       scope: 'Namespaced',
       names: { plural, kind: 'Widget', ...names },
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
@@ -48,6 +49,51 @@ async function create(plural: string, names?: object): Promise<ApiObject> {
 function served(object: ApiObject): readonly string[] {
   return servedKindsOf(object as unknown as CustomResourceDefinition).map(({ plural, kind }) => `${plural} ${kind}`)
 }
+
+describe('a definition in a group of the control plane', () => {
+  const taken = (field: string, name: string) =>
+    `spec.names.${field}: Invalid value: "${name}": a kind of the control plane in this group has this name`
+
+  it.each<[string, string, object, string]>([
+    ['rbac.authorization.k8s.io', 'fakes', { kind: 'ClusterRoleBinding' }, taken('kind', 'ClusterRoleBinding')],
+    ['rbac.authorization.k8s.io', 'roles', {}, taken('plural', 'roles')],
+    ['coordination.k8s.io', 'fakes', { singular: 'lease' }, taken('singular', 'lease')],
+    ['coordination.k8s.io', 'fakes', { listKind: 'LeaseList' }, taken('listKind', 'LeaseList')],
+    ['events.k8s.io', 'fakes', { kind: 'Event' }, taken('kind', 'Event')],
+    [
+      'admissionregistration.k8s.io',
+      'fakes',
+      { kind: 'ValidatingAdmissionPolicy' },
+      taken('kind', 'ValidatingAdmissionPolicy'),
+    ],
+    ['apiextensions.k8s.io', 'fakes', { kind: 'CustomResourceDefinition' }, taken('kind', 'CustomResourceDefinition')],
+  ])('%s cannot take what belongs to a kind of it: %s, %j', async (group, plural, names, why) => {
+    const made = resources.create(definitionKind, definition(plural, names, group), manager)
+    const error = await expectCode(made, 'INVALID')
+    expect(error.message).toContain(why)
+  })
+
+  it('may have other names, cannot be renamed to one of these, and one of before can be let go', async () => {
+    const group = 'rbac.authorization.k8s.io'
+    const made = await resources.create(definitionKind, definition('roles2', {}, group), manager)
+    expect(served(made.stored.object)).toEqual(['roles2 Widget'])
+    const second = (await resources.create(definitionKind, definition('others', {}, group), manager)).stored.object
+    expect(served(second)).toEqual([])
+    const renamed = { type: 'merge', body: { spec: { names: { kind: 'Role', listKind: 'Rs' } } } } as const
+    await expectCode(resources.patch(definitionKind, second.metadata, renamed, manager), 'INVALID')
+
+    const names = { plural: 'roles3', singular: 'role3', kind: 'Role', listKind: 'RoleList' }
+    const old = { ...second, metadata: { ...second.metadata, name: `roles3.${group}`, uid: 'old' } }
+    const stored = { ...old, spec: { ...(second.spec as JsonObject), names } }
+    await opened.store.create({ object: stored, engine: {} })
+    const letGo = { type: 'merge', body: { metadata: { finalizers: null } } } as const
+    await resources.patch(definitionKind, stored.metadata, letGo, manager)
+  })
+
+  it('shares no name with a kind of another group', async () => {
+    expect(served(await create('leases', { kind: 'Lease' }))).toEqual(['leases Lease'])
+  })
+})
 
 describe('a definition', () => {
   it('whose kind another has is not served, so that no object is reached by two ways', async () => {
