@@ -34,7 +34,7 @@ export function createWatch(services: ApiServices): VerbHandler {
   return async (call) => {
     const answer = beginAnswer(call.request, services.clock)
     if (answer === undefined) return noWebsocket
-    const release = slots.take(call.request.signal)
+    const release = slots.take(call.user, call.request.signal)
     try {
       const options = watchOptions(call.request)
       await reachVersion(options.notOlderThan, services, call.request.signal)
