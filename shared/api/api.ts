@@ -19,6 +19,7 @@ import { isStillAllowed } from './access/readmission.ts'
 import { isClusterRole, showGathered } from './access/gathered-rules.ts'
 import { decideAgain, requireAllowed, type ReadAccess } from './access/guard.ts'
 import { actingUser } from './access/impersonation.ts'
+import { certificateOfSender } from './access/page-origin.ts'
 import type { ApiServices, VerbHandler } from './call.ts'
 import { apiServiceObjects } from './computed/api-services.ts'
 import { apiServiceKind, computedKinds, isComputed } from './computed/computed-kinds.ts'
@@ -78,7 +79,7 @@ export function createApi(given: ApiServices): HttpHandler {
     note === undefined || trail === undefined ? response : trail.end(note, response)
 
   const senderOf = (request: HttpRequest): ReturnType<Authenticator> =>
-    authenticate(authorizationOf(request), request.certificate)
+    authenticate(authorizationOf(request), certificateOfSender(request))
 
   const answer = async (request: HttpRequest, note?: AuditNote): Promise<HttpResponse> => {
     const found = senderOf(request)

@@ -1,6 +1,7 @@
 import { bytesFromBase64 } from '../../model/base64.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { HttpRequest } from '../../ports/http-handler.ts'
+import { isFromForeignPage } from '../access/page-origin.ts'
 
 /** What a request to open a websocket says beside what every request says (RFC 6455 section 4.2). */
 
@@ -38,8 +39,7 @@ function shown(value: string | undefined): string {
  * token must not read by it.
  */
 function requireOwnOrigin(request: HttpRequest): void {
-  const origin = request.header('origin')
-  if (origin === undefined || origin.toLowerCase() === `https://${request.header('host')?.toLowerCase()}`) return
+  if (!isFromForeignPage(request)) return
   throw new OperatingError('FORBIDDEN', 'forbidden: a page of another origin needs a token to open a websocket')
 }
 

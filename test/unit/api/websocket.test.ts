@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { textFrames } from '../../../shared/api/websocket/server-frames.ts'
+import type { Authenticator } from '../../../shared/ports/authenticator.ts'
 import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
 import { request, type Sent } from './sent-request.ts'
@@ -92,6 +93,18 @@ describe('a request for a websocket', () => {
     other.close()
   })
 
+  it.each<[string, NonNullable<Sent['headers']>, number]>([
+    ['a page of this origin', { origin: 'https://here:8443' }, 101],
+    ['a page of another origin', { origin: 'https://other' }, 401],
+    ['one that makes up a token', { origin: 'https://other', 'sec-websocket-protocol': `${token('made-up')}, x` }, 401],
+    ['one that knows a token', { origin: 'https://other', 'sec-websocket-protocol': `${token('token')}, x` }, 101],
+  ])('by the certificate of a browser, from %s', async (_, from, expected) => {
+    const other = await createWidgetHarness({ authenticate: byCertificateOrToken })
+    const client = asked({ token: '', headers: from })
+    expect((await other.api({ ...client.request, certificate })).status).toBe(expected)
+    other.close()
+  })
+
   it('is answered at once and empty where there are none, which has clients ask again without', async () => {
     const sent = await harness.send(`GET ${widgets}?watch=1`, { headers })
     expect(sent).toMatchObject({ status: 200, body: '' })
@@ -99,6 +112,28 @@ describe('a request for a websocket', () => {
 
   it('counts for nothing where there is no watch', async () => {
     expect(await harness.send(`GET ${widgets}`, { headers })).toMatchObject({ status: 200, body: { items: [] } })
+  })
+})
+
+const certificate = { commonName: 'browser', organizations: ['system:masters'], endsAtMs: Infinity }
+
+const byCertificateOrToken: Authenticator = (authorization, shown) => {
+  if (shown === undefined && authorization !== 'Bearer token') return
+  return { name: 'browser', groups: ['system:masters'] }
+}
+
+describe('a page of another site', () => {
+  it.each([
+    ['https://other', 401],
+    ['null', 401],
+    ['https://here:8443', 201],
+    [undefined, 201],
+  ])('does not write with the certificate of the browser: from %s', async (origin, expected) => {
+    const other = await createWidgetHarness({ authenticate: byCertificateOrToken })
+    const from = { host: 'here:8443', ...(origin !== undefined && { origin }) }
+    const sent = request(`POST ${widgets}`, { token: '', headers: from, body: widget('w') })
+    expect((await other.api({ ...sent, certificate })).status).toBe(expected)
+    other.close()
   })
 })
 
