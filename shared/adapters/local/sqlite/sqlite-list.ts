@@ -30,6 +30,8 @@ interface StateRow extends SummedRow {
 /** Bounds the pause that one list can cause: some five milliseconds. */
 const rowsPerTurn = 500
 const charactersPerTurn = 1_000_000
+/** Back in the log of changes: each reads a row. */
+const stepsPerTurn = 2_000
 /** A page that is asked for with a limit ends with the object that makes it so long. */
 const charactersPerPage = 2_000_000
 
@@ -52,7 +54,7 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
       for (const key of damaged) quarantine.note(key)
       return damaged.length === 0 ? page : { ...page, damaged }
     }
-    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, characters: 0, more: true }
+    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, characters: 0, steps: 0, more: true }
     const isFull = (): boolean =>
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
@@ -87,6 +89,8 @@ interface Walk {
   readonly asOf: number
   after: Place
   characters: number
+  /** Gone back in the log of changes. */
+  steps: number
   /** Rows follow. */
   more: boolean
 }
@@ -97,13 +101,13 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
   const trace = createTrace(database)
   return (walk, wanted) => {
     const rows: ListedRow[] = []
-    const end = walk.characters + charactersPerTurn
+    const end = { characters: walk.characters + charactersPerTurn, steps: walk.steps + stepsPerTurn }
     let count = 0
     for (const row of select(walk, wanted + 1)) {
-      if (count === wanted || walk.characters >= end) return rows
+      if (count === wanted || walk.characters >= end.characters || walk.steps >= end.steps) return rows
       count++
       walk.after = { namespace: row.namespace, name: row.name }
-      const then = trace(row, walk.asOf)
+      const then = trace(row, walk)
       walk.characters += rowLengthOf(row)
       if (then !== undefined) rows.push({ placed: row, shown: then })
     }
@@ -138,12 +142,13 @@ const stepsMax = 1_000
 /**
  * What a row was at a resourceVersion; `undefined` if it was not there yet, and the row as it is if that is forgotten.
  */
-function createTrace(database: SqliteDatabase): (row: StateRow, asOf: number) => StateRow | undefined {
+function createTrace(database: SqliteDatabase): (row: StateRow, walk: Walk) => StateRow | undefined {
   const select = database.prepare('SELECT rv, supersedes, engine, doc, sum FROM changes WHERE rv = ?')
-  return (row, asOf) => {
+  return (row, walk) => {
     let then: StateRow | undefined = row
-    for (let steps = 0; then !== undefined && then.rv > asOf; steps++) {
+    for (let steps = 0; then !== undefined && then.rv > walk.asOf; steps++) {
       if (then.supersedes === null || steps >= stepsMax) return then.supersedes === null ? undefined : row
+      walk.steps++
       then = select.get(then.supersedes) as unknown as StateRow | undefined
     }
     return then ?? row

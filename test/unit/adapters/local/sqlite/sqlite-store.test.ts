@@ -193,6 +193,14 @@ describe('a long list', () => {
     const { items } = await opened.store.list({ ...widgetKind, asOf: '2' })
     expect(items.map(({ object }) => String(object.spec?.['size']))).toEqual([size])
   })
+
+  it('lets others in behind every two thousand steps back in the log', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      let now = await create(name)
+      for (let i = 0; i < 900; i++) now = await change(now, i)
+    }
+    expect(await walked({ asOf: '2' })).toEqual([1, false, 1])
+  })
 })
 
 describe('an object', () => {
