@@ -263,10 +263,9 @@ function quotaKey(namespace: string, name: string): ObjectKey {
 
 async function readNames(store: ObjectStore): Promise<ByNamespace> {
   const all = new Map<string, Set<string>>()
-  for await (const { items } of listPages(store, { group: '', kind: resourceQuotaKind.kind }))
-    for (const { object } of items) {
-      const { namespace = '', name } = object.metadata
+  // One that is damaged counts: what asks it is refused, where it would else be passed over.
+  for await (const { items, damaged = [] } of listPages(store, { group: '', kind: resourceQuotaKind.kind }))
+    for (const { namespace, name } of [...items.map(({ object }) => keyOf(object)), ...damaged])
       all.set(namespace, (all.get(namespace) ?? new Set()).add(name))
-    }
   return all
 }

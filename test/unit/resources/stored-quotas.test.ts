@@ -43,6 +43,8 @@ function open(...quotas: readonly StoredObject[]) {
     did: [] as string[],
     said,
     lists: 0,
+    /** Quotas that are there and cannot be read. */
+    damaged: [] as string[],
     /** How the next writes of a quota fail. */
     fails: [] as OperatingError[],
     /** What a write of a quota waits for. */
@@ -65,10 +67,14 @@ function open(...quotas: readonly StoredObject[]) {
     return stored
   }
   const store = {
-    get: async (key: ReturnType<typeof keyOf>) => objects.get(keyText(key)),
+    get: async (key: ReturnType<typeof keyOf>) => {
+      if (world.damaged.includes(key.name)) throw new OperatingError('DAMAGED', `${key.name} is damaged`)
+      return objects.get(keyText(key))
+    },
     list: async () => {
       world.lists++
-      return { items: [...objects.values()], resourceVersion: '1', more: false }
+      const damaged = world.damaged.map((name) => keyOf(quotaOf(name, 0).object))
+      return { items: [...objects.values()], damaged, resourceVersion: '1', more: false }
     },
     replace: async (next: StoredObject, touched: readonly string[]) => {
       world.did.push(`${next.object.metadata.name} ${touched.join()}`)
@@ -106,6 +112,12 @@ async function endOf(reservation: unknown): Promise<string> {
 }
 
 describe('room for an object', () => {
+  it('that is damaged is not passed over: nothing is made where it holds', async () => {
+    const { world, reserve } = open()
+    world.damaged.push('q')
+    expect(await endOf(reserve())).toContain('q is damaged')
+  })
+
   it('is not asked for where no quota is, and at once from the second time on', async () => {
     const { world, reserve } = open(quotaOf('q', 1, 1, 'other'))
     expect(await reserve()).toBeUndefined()
