@@ -16,6 +16,7 @@ import {
   type ControlLoopsOptions,
 } from './control-loops.ts'
 import { createPace, unlimited } from '../limits/pace.ts'
+import type { HoldBack } from './give-up.ts'
 import type { NoteStored } from '../wake/references.ts'
 import type { Relay } from '../wake/relay.ts'
 import { createLoopMetrics } from '../insight/loop-metrics.ts'
@@ -39,11 +40,13 @@ export interface LocalEngineOptions extends ControlLoopsOptions, Checkpoints {
   readonly telemetry: Telemetry
   /** Between two looks for due timers; they run on time all the same, since each look goes one tick ahead. */
   readonly tickMs: number
+  /** Holds back what was given up. Left out, nothing was. */
+  readonly holdBack?: HoldBack
 }
 
 /** Runs until told to stop; resolves when the last run has ended and the checkpoints are saved, or cannot be. */
 export async function runLocalEngine(options: LocalEngineOptions, signals: WorkerSignals): Promise<void> {
-  const { clock, logger } = options
+  const { clock, logger, holdBack = (_, run) => run } = options
   const loops = createControlLoops(options).map((loop) => measure(loop, options))
   adviseOnSpecs(options.controllers, options)
   const from = (await options.relayed.load()) ?? '0'
@@ -74,7 +77,7 @@ export async function runLocalEngine(options: LocalEngineOptions, signals: Worke
       work(
         {
           queue: queueOf({ name }),
-          run: turns.noteEnds(name, changes.noteEnds(name, run)),
+          run: turns.noteEnds(name, changes.noteEnds(name, holdBack(name, run))),
           logger,
           concurrency,
           pace: controllerLimit === undefined ? unlimited : createPace(controllerLimit, clock),

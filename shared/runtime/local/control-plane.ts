@@ -28,6 +28,7 @@ import { openGuardedPorts, type GuardedPorts } from './ports.ts'
 import { createLocalAuthenticator, type SignIn } from './sign-in.ts'
 import { loadEndpoint, ownUrl, renewEndpoint, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
+import { openUnendedRuns, type UnendedRunsFile } from './unended-file.ts'
 import { withRequestSpans } from '../spans.ts'
 
 export interface LocalControlPlaneOptions {
@@ -121,14 +122,10 @@ export async function startLocalControlPlane({
   const place = { directory, host, certificate, signIn }
   const endpoint = loadEndpoint(place, systemClock.nowMs())
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
-  const { logger, level } = records
+  const { logger } = records
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const answer: HttpHandler = async (request) => (await api)(request)
-  const handler = withRequestLog(
-    withGzipAnswers(tracing === undefined ? answer : withRequestSpans(answer, tracing)),
-    level,
-    logger,
-  )
+  const handler = withRecords(answer, records, tracing)
   const server = opened.adopt(
     await startHttpServer(httpServer, { handler, tls: endpoint.tls, host, port, logger, http2 }),
     (one) => one.close(0),
@@ -136,10 +133,14 @@ export async function startLocalControlPlane({
   const kubeconfig = join(directory, 'kubeconfig')
   writeKubeconfig(kubeconfig, ownUrl(server.url), endpoint)
   const surroundings = createSurroundings({ directory, ports, records, signIn, administratorToken: endpoint.token })
+  const unended = opened.adopt(openUnendedRuns(files.unendedFile, logger), (one) => one.stop())
   const core = await startReplaceableCore({
     // What a copy did would be done twice.
     load: async () => (ports.isHeld ? [] : controllers(directory)),
-    start: (own) => startWithRoles({ ...surroundings, controllers: own, retryBudget, ...(tracing && { tracing }) }),
+    start: (own) => {
+      const options = { ...surroundings, controllers: own, retryBudget, ...(tracing && { tracing }) }
+      return startWithRoles(followRuns(unended, options))
+    },
     introduceAgain: () => ports.introduced.save('[]'),
   })
   serve(core.api)
@@ -155,11 +156,24 @@ export async function startLocalControlPlane({
     reload: core.replace,
     stop: async (graceMs) => {
       stopping.abort()
+      unended.stop()
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
       records.close()
       ports.close()
     },
   }
+}
+
+/** The handler, with what is told of its requests. */
+function withRecords(answer: HttpHandler, { level, logger }: Records, tracing: Tracing | undefined): HttpHandler {
+  const traced = tracing === undefined ? answer : withRequestSpans(answer, tracing)
+  return withRequestLog(withGzipAnswers(traced), level, logger)
+}
+
+/** What was given up is written where anything is reconciled. */
+function followRuns(unended: UnendedRunsFile, options: LocalCoreOptions): LocalCoreOptions {
+  const followed = { ...options, controllers: unended.follow(options.controllers) }
+  return options.ports.isHeld === true ? followed : { ...followed, unended: unended.takeGivenUp() }
 }
 
 async function startWithRoles(options: LocalCoreOptions): Promise<LocalCore> {

@@ -42,6 +42,7 @@ import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
+import { giveUp, type UnendedRun } from '../../engine/loops/give-up.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
 import { budgetObjects } from '../computed/budget-objects.ts'
@@ -81,6 +82,8 @@ export interface LocalCoreOptions {
   readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
   readonly operations?: ReadonlyMap<string, PlaneOperation>
+  /** Runs in which the process ended too often: their objects are given up before anything runs. Left out, none. */
+  readonly unended?: readonly UnendedRun[]
   /** Around each queue that is made; for tests. */
   readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
 }
@@ -139,7 +142,8 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })
   await tellSchemaChanges({ store, controllers, logger })
   await installBasics({ resources, catalog, controllers, onRefused: refusalNote(refusals, logger) })
-  const running = runLocalEngine(engine, { stop: stop.signal, abandon: abandon.signal })
+  const holdBack = await giveUp(options.unended ?? [], engine)
+  const running = runLocalEngine({ ...engine, holdBack }, { stop: stop.signal, abandon: abandon.signal })
   return {
     api: createApi({
       resources,

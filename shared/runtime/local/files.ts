@@ -12,6 +12,8 @@ export interface DataFiles {
   readonly usersFile: string
   /** The last runs of each object; may be deleted at any time. */
   readonly runsFile: string
+  /** In how many ends of the process in a row an object was under way; may be deleted at any time. */
+  readonly unendedFile: string
   /** Made after the database: where one is, there was a database. */
   readonly witnesses: readonly string[]
 }
@@ -24,6 +26,7 @@ export function filesIn(directory: string): DataFiles {
     auditFile: join(path, 'audit.log'),
     usersFile: join(path, 'users'),
     runsFile: join(path, 'runs.db'),
+    unendedFile: join(path, 'unended-runs.json'),
     tokenKeyFile: join(path, 'service-accounts.key'),
     witnesses: ['authority.pem', 'token'].map((name) => join(path, name)),
   }

@@ -1,0 +1,80 @@
+import { equal } from '../../model/json.ts'
+import { keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import { recordKey } from '../state/removed-record.ts'
+import type { TurnRunner } from '../state/turn.ts'
+import { createDeadLetters, type DeadLettersOptions } from './dead-letter.ts'
+
+/** A run that did not come to its end, by the name of its controller and its object. */
+export interface UnendedRun {
+  readonly loop: string
+  readonly key: ObjectKey
+}
+
+/** The runner of a loop, but for turns of objects that were given up. */
+export type HoldBack = (loop: string, run: TurnRunner) => TurnRunner
+
+/**
+ * What dead letters are on AWS, for a process that ended again and again in runs of these: each object says that it is
+ * Stalled, and waits. What would wake it is told again after such an end, so until then its turns are settled without a
+ * run, unless its spec or its annotations were changed. An object that cannot be written is told in the log, and runs.
+ */
+export async function giveUp(
+  runs: readonly UnendedRun[],
+  options: Omit<DeadLettersOptions, 'queueOf'>,
+): Promise<HoldBack> {
+  const { store, clock, logger } = options
+  const takeIn = createDeadLetters({ ...options, queueOf: noQueue })
+  const known = new Set(options.controllers.map(({ name }) => name))
+  const givenUp = new Map<string, StoredObject>()
+  for (const { loop, key } of runs.filter((run) => known.has(run.loop))) {
+    try {
+      await takeIn({ loop, wakeUp: { ...wakeUp, key } })
+      const stored = await find(key)
+      if (stored === undefined) continue
+      givenUp.set(idOf(loop, key), stored)
+      logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
+    } catch (error) {
+      logger.error('object not given up', { loop, ...key, error: String(error) })
+    }
+  }
+
+  async function find(key: ObjectKey): Promise<StoredObject | undefined> {
+    return (await store.get(key)) ?? store.get(recordKey(key))
+  }
+
+  return (loop, run) => {
+    if (givenUp.size === 0) return run
+    return async (turn, signal) => {
+      const before = givenUp.get(idOf(loop, turn.key))
+      // A timer is looked at for what the object says of it.
+      if (before === undefined || turn.wakeUps.every(({ origin }) => origin === 'timer')) return run(turn, signal)
+      if (isAsGivenUp(before, await find(turn.key), clock.nowMs())) return turn.settle()
+      givenUp.delete(idOf(loop, turn.key))
+      return run(turn, signal)
+    }
+  }
+}
+
+/** What a dead letter tells of the wake-up is for the engine's own loops. */
+const wakeUp = {
+  origin: 'change',
+  dedupId: 'unended',
+  lane: 'background',
+  reason: 'its runs ended the process',
+} as const
+
+function noQueue(): never {
+  throw new TypeError('a controller has no dead letters that are sent again')
+}
+
+function idOf(loop: string, key: ObjectKey): string {
+  return `${loop}/${keyText(key)}`
+}
+
+function isAsGivenUp(before: StoredObject, live: StoredObject | undefined, nowMs: number): boolean {
+  const { metadata } = before.object
+  if (live === undefined || (live.engine.wait?.atMs ?? 0) <= nowMs) return false
+  const { uid, generation, annotations } = live.object.metadata
+  return uid === metadata.uid && generation === metadata.generation && equal(annotations, metadata.annotations)
+}

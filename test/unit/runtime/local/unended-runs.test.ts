@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { done, type Controller } from '../../../../shared/index.ts'
+import type { ApiObject } from '../../../../shared/model/object.ts'
+import { createUnendedRuns, type UnendedCounts } from '../../../../shared/runtime/local/unended-runs.ts'
+import { widgets } from '../../../acceptance/support/widgets.ts'
+
+/** What happens in one process: runs that begin, runs that end, well or badly, and how the process ends. */
+interface Life {
+  readonly begins?: readonly string[]
+  readonly ends?: readonly string[]
+  readonly throws?: readonly string[]
+  readonly by: 'poison' | 'stop'
+}
+
+const crash = (...begins: string[]): Life => ({ begins, by: 'poison' })
+
+describe('ends of the process in a row are counted', () => {
+  it.for<[string, Life[], Record<string, number>, string[]]>([
+    ['for what is under way', [crash('a')], { a: 1 }, []],
+    ['for all that is under way', [crash('a', 'b')], { a: 1, b: 1 }, []],
+    ['for the same object once', [crash('a', 'a')], { a: 1 }, []],
+    ['up to three, which give it up', [crash('a'), crash('a'), crash('a', 'b')], { a: 2, b: 1 }, ['a']],
+    ['from two on then', [crash('a'), crash('a'), crash('a'), crash('a')], { a: 2 }, ['a']],
+    ['once: a start after a stop does nothing', [crash('a'), crash('a'), crash('a'), { by: 'stop' }], { a: 2 }, []],
+    ['though it did not run between', [crash('a'), crash('b'), crash('a')], { a: 2, b: 1 }, []],
+    ['but not when asked to end', [crash('a'), { begins: ['a', 'b'], by: 'stop' }], { a: 1 }, []],
+    ['until a run ends', [crash('a'), { ends: ['a'], by: 'stop' }], {}, []],
+    ['until a run fails, which is an end', [crash('a', 'b'), { throws: ['a'], by: 'stop' }], { b: 1 }, []],
+    ['from one on behind a run that ended', [crash('a'), crash('a'), { ends: ['a'], ...crash('a') }], { a: 1 }, []],
+  ])('%s', async ([, lives, counts, givenUp]) => {
+    let known: UnendedCounts = new Map()
+    for (const life of lives) known = await live(known, life)
+    const runs = createUnendedRuns(known)
+    expect(runs.takeGivenUp()).toEqual(givenUp.map((name) => ({ loop: 'widget', key: keyOf(name) })))
+    expect(runs.takeGivenUp()).toEqual([])
+    expect(runs.counts()).toEqual(new Map(Object.entries(counts).map(([name, ends]) => [textOf(name), ends])))
+  })
+
+  it('for a thousand at most, those with most ends first', async () => {
+    const many = Array.from({ length: 1_100 }, (_, i) => `n${i}`)
+    const counts = await live(await live(new Map(), crash('last')), crash(...many, 'last'))
+    expect(counts.size).toBe(1_000)
+    expect(counts.get(textOf('last'))).toBe(2)
+  })
+
+  it('and whoever keeps them is told when one is taken away', async () => {
+    let told = 0
+    const runs = createUnendedRuns(await live(new Map(), crash('a')), () => told++)
+    const [widget] = runs.follow([controllerOf(async () => done())])
+    await run(widget, 'b')
+    expect(told).toBe(0)
+    await run(widget, 'a')
+    await run(widget, 'a')
+    expect(told).toBe(1)
+  })
+
+  it('of clean-ups, too', () => {
+    const runs = createUnendedRuns(new Map())
+    const [widget] = runs.follow([
+      { ...controllerOf(async () => done()), cleanup: () => Promise.withResolvers<never>().promise },
+    ])
+    void widget?.cleanup?.(objectOf('a'), undefined as never)
+    expect(runs.countsAtEnd()).toEqual(new Map([[textOf('a'), 1]]))
+  })
+})
+
+/** The counts that a process leaves behind. */
+async function live(known: UnendedCounts, { begins = [], ends = [], throws = [], by }: Life): Promise<UnendedCounts> {
+  let isOver = true
+  const runs = createUnendedRuns(known)
+  const [widget] = runs.follow([
+    controllerOf(async ({ metadata: { name } }) => {
+      if (!isOver) return Promise.withResolvers<never>().promise
+      if (throws.includes(name)) throw new Error('not now')
+      return done()
+    }),
+  ])
+  runs.takeGivenUp()
+  for (const name of [...ends, ...throws]) await run(widget, name).catch(() => {})
+  isOver = false
+  for (const name of begins) void run(widget, name)
+  return by === 'stop' ? runs.counts() : runs.countsAtEnd()
+}
+
+function controllerOf(reconcile: Controller['reconcile']): Controller {
+  return { ...widgets([], () => done()), name: 'widget', reconcile }
+}
+
+async function run(controller: Controller | undefined, name: string): Promise<unknown> {
+  return controller?.reconcile(objectOf(name), undefined as never)
+}
+
+function keyOf(name: string) {
+  return { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name }
+}
+
+function textOf(name: string): string {
+  return `widget/test.setpoint.dev/Widget/default/${name}`
+}
+
+function objectOf(name: string): ApiObject {
+  const metadata = { name, namespace: 'default' } as ApiObject['metadata']
+  return { apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata }
+}
