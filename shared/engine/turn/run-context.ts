@@ -13,6 +13,7 @@ import type { ObservedRun } from '../insight/run-observer.ts'
 import { assumeRole } from './assume-role.ts'
 import { ContextCalls } from './context-calls.ts'
 import type { EngineOptions } from './engine-options.ts'
+import { Expectations } from './expectations.ts'
 import { RunNotes } from './notes.ts'
 import { createOnce } from './once.ts'
 import type { RunMemory } from './run-memory.ts'
@@ -72,7 +73,7 @@ export class RunContext implements Context {
     expectations: {
       enumerable: true,
       get(this: RunContext): Map<string, number> {
-        return (this.#expectations ??= new Map(Object.entries(this.#run.stored.engine.memory?.expectations ?? {})))
+        return (this.#expectations ??= new Expectations(this.#run.stored.engine.memory?.expectations ?? {}))
       },
     },
   }

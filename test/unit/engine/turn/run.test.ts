@@ -242,6 +242,21 @@ describe('what a run is given', () => {
     expect([notes, expectations]).toEqual([{ a: 1, b: 2 }, { f: 6 }])
     expect((await worldOf({}).running()).expectations).toEqual({})
   })
+
+  it.each([Infinity, Number.NaN, -1, 8.64e15 + 1, '5', undefined])('refuses to expect until %s', async (untilMs) => {
+    const engine: EngineState = { memory: { expectations: { e: 5 } } }
+    const run = (_object: unknown, ctx: Context): Outcome => {
+      ctx.expectations.set('f', untilMs as number)
+      return done()
+    }
+    const { verdict, expectations } = await worldOf({ engine, run }).running()
+    expect(verdict).toMatchObject(
+      failedBy(
+        `expectations: f is expected until ${untilMs}; give milliseconds since the epoch, as ctx.now() + 60_000`,
+      ),
+    )
+    expect(expectations).toEqual({ e: 5 })
+  })
 })
 
 describe('a clean-up', () => {
