@@ -12,7 +12,7 @@ import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { nextPassMs } from '../../../model/wheel.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import type { Facts } from './facts.ts'
-import { currentWait, foreignFinalizers, objectSituationOf } from './situation.ts'
+import { currentWait, foreignFinalizers, mayBeLetPass, objectSituationOf } from './situation.ts'
 import { agoText, section, until, withMessage } from './words.ts'
 
 /** The questions about what follows: what is done, when it runs next, and what it says of itself. */
@@ -112,7 +112,7 @@ function nextRun(facts: Facts): string {
         ? 'No timer is set: it has stopped.'
         : `${at}: it has stopped, and is looked at again then.`
     case undefined:
-      return objectSituationOf(facts) === 'changed'
+      return objectSituationOf(facts) === 'changed' && !mayBeLetPass(facts)
         ? 'Now: its wake-up is in the queue, or on the way to it.'
         : 'No timer is set.'
     default:

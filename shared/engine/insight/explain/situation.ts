@@ -35,6 +35,20 @@ export function objectSituationOf({ controller, stored }: Pick<Facts, 'controlle
   return conditionOf(object, 'Ready')?.status === 'True' ? 'asDesired' : 'notReady'
 }
 
+/**
+ * Whether the reconciler's predicate lets edits of the spec pass, so that the change that no run has observed may have
+ * woken nobody. The creation of an object always wakes somebody.
+ */
+export function mayBeLetPass({ controller, stored: { object } }: Pick<Facts, 'controller' | 'stored'>): boolean {
+  if (controller === undefined || object.status?.['observedGeneration'] === undefined) return false
+  try {
+    return !controller.when({ type: 'modified', object, touched: ['spec'] })
+  } catch {
+    // A predicate that fails lets nothing pass.
+    return false
+  }
+}
+
 /** Waits that somebody should know of; the others are as the reconciler meant them. */
 const troubles: Readonly<Partial<Record<string, ObjectSituation>>> = {
   Stopped: 'stopped',

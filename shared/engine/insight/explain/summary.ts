@@ -4,7 +4,7 @@ import { failureOf } from '../../../model/engine-state.ts'
 import { isDeleting } from '../../../model/object.ts'
 import { repeatedErrorsMin } from '../../state/repeated-errors.ts'
 import type { Facts } from './facts.ts'
-import { foreignFinalizers, objectSituationOf } from './situation.ts'
+import { foreignFinalizers, mayBeLetPass, objectSituationOf } from './situation.ts'
 import { agoText, formatKey, kubectlName, until, withMessage } from './words.ts'
 
 /** The matter in one sentence, and what was said of it in words of others. */
@@ -64,7 +64,9 @@ function sentence(facts: Facts): string {
     case 'deleting':
       return `The object is being deleted: ${controller?.name ?? ''} cleans up, and runs again ${next}.`
     case 'changed':
-      return `A change waits for its run by ${controller?.name ?? ''}.`
+      return mayBeLetPass(facts)
+        ? `No run of ${controller?.name ?? ''} has observed the last change: its \`when\` lets edits of the spec pass.`
+        : `A change waits for its run by ${controller?.name ?? ''}.`
     case 'notReady':
       return missing.length === 0
         ? 'No run failed, but the object is not ready:'
@@ -102,9 +104,10 @@ export function advise(facts: Facts): readonly string[] {
       return [...adviseOnRepeats(facts), `Try at once:  ${runNow}`]
     case 'inCircles':
       return ['Find out what changes the object so often: the slowing ends when the changes end.']
-    case 'slowedDown':
     case 'changed':
-      return ['If this lasts, the workers are busy or stuck: see setpoint_queue_oldest_seconds at /metrics.']
+      return mayBeLetPass(facts) ? [`Look at it at once:  ${runNow}`] : [busy]
+    case 'slowedDown':
+      return [busy]
     case 'toldToWait':
     case 'deleting':
     case 'notReady':
@@ -112,6 +115,8 @@ export function advise(facts: Facts): readonly string[] {
       return [`Look again at once:  ${runNow}`]
   }
 }
+
+const busy = 'If this lasts, the workers are busy or stuck: see setpoint_queue_oldest_seconds at /metrics.'
 
 function adviseOnRepeats({ stored: { engine } }: Facts): readonly string[] {
   const { sameErrors = 1 } = failureOf(engine) ?? {}

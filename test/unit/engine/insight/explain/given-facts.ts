@@ -4,6 +4,7 @@ import type { EngineState } from '../../../../../shared/model/engine-state.ts'
 import type { ObjectKey } from '../../../../../shared/model/object-key.ts'
 import type { ApiObject, ObjectMeta } from '../../../../../shared/model/object.ts'
 import type { Controller } from '../../../../../shared/reconciler/controller.ts'
+import { labelsChanged } from '../../../../../shared/reconciler/predicates.ts'
 
 export const nowMs = Date.parse('2026-01-01T12:00:00Z')
 
@@ -46,6 +47,7 @@ export function factsOf({ metadata, status, content, engine = {}, controller, fa
     timeoutMs: 60_000,
     resyncMs: 0,
     owns: [],
+    when: () => true,
   }
   return {
     kind: { group: 'test.setpoint.dev', kind: 'Widget', plural: 'widgets', hasStatus: true },
@@ -95,3 +97,6 @@ export const situations: Readonly<Record<ObjectSituation, Given>> = {
   notReady: { status: { conditions: [notReady] } },
   asDesired: {},
 }
+
+/** An edit of the spec by which nobody is woken. */
+export const letPass: Given = { ...situations.changed, controller: { when: labelsChanged } }

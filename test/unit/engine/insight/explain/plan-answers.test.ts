@@ -5,7 +5,18 @@ import {
   explainRequeue,
 } from '../../../../../shared/engine/insight/explain/plan-answers.ts'
 import { wheelSlot, wheelSlots } from '../../../../../shared/model/wheel.ts'
-import { deleted, factsOf, failure, hoursAgo, nowMs, paused, situations, waiting, type Given } from './given-facts.ts'
+import {
+  deleted,
+  factsOf,
+  failure,
+  hoursAgo,
+  nowMs,
+  letPass,
+  paused,
+  situations,
+  waiting,
+  type Given,
+} from './given-facts.ts'
 
 type Row = readonly [string, Given, readonly string[]]
 const runs = 'widget runs its reconcile function: one run at a time, none longer than 60s.'
@@ -96,6 +107,7 @@ describe('when it runs next', () => {
       { engine: { ...waiting('RateLimited'), memory: { reservedMs: nowMs } } },
       ['In 30s: the rate limit of its controller lets others run first.', noResync, soon],
     ],
+    ['after an edit that its predicate lets pass', letPass, ['No timer is set.', noResync, soon]],
     ['after a change', situations.changed, ['Now: its wake-up is in the queue, or on the way to it.', noResync, soon]],
     [
       'when something else asked for it',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { advise, summarize } from '../../../../../shared/engine/insight/explain/summary.ts'
 import type { ObjectSituation } from '../../../../../shared/engine/insight/explain/situation.ts'
-import { deleted, factsOf, keyOfConfig, paused, situations, waiting, type Given } from './given-facts.ts'
+import { deleted, factsOf, keyOfConfig, letPass, paused, situations, waiting, type Given } from './given-facts.ts'
 
 const runNow =
   'kubectl annotate widgets.test.setpoint.dev w -n default setpoint.dev/reconcile-requested-at="$(date)" --overwrite'
@@ -120,3 +120,22 @@ it.each([
   expect(advice[0]?.startsWith(`The last ${sameErrors} failures said the same.`)).toBe(is)
   expect(advice).toHaveLength(is ? 2 : 1)
 })
+
+it('an edit that the predicate lets pass waits for no worker', () => {
+  const passed = 'No run of widget has observed the last change: its `when` lets edits of the spec pass.'
+  expect([summarize(factsOf(letPass)), advise(factsOf(letPass))]).toEqual([
+    [passed],
+    [`Look at it at once:  ${runNow}`],
+  ])
+})
+
+it.each([
+  ['that no run has observed yet', { ...letPass, status: { observedGeneration: undefined } }],
+  ['whose predicate fails', { ...letPass, controller: { when: fail } }],
+] satisfies readonly (readonly [string, Given])[])('an object %s waits for its run', (_what, given) => {
+  expect([summarize(factsOf(given)), advise(factsOf(given))]).toEqual(said.changed)
+})
+
+function fail(): never {
+  throw new Error('no')
+}
