@@ -1,6 +1,17 @@
 import * as z from 'zod'
 import { afterEach, expect, it } from 'vitest'
-import { again, defineKind, done, stop, withReport, type Context, type Outcome } from '../../shared/index.ts'
+import {
+  again,
+  defineKind,
+  defineReconciler,
+  done,
+  stop,
+  withReport,
+  type Context,
+  type Outcome,
+  type ObjectOf,
+  type StatusOf,
+} from '../../shared/index.ts'
 import type { JsonObject } from '../../shared/model/json.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { conditionOfWidget, Widget, widgetOf, widgets, type RunRecord, type WidgetStatus } from './support/widgets.ts'
@@ -180,4 +191,52 @@ it.each(written)('nor can a child be %s so: %s', async (_, told, spec, write) =>
   expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: expect.stringContaining(told) })
   expect(await env.get(Part, 'p')).toBeUndefined()
   expect(runs.length).toBeLessThan(10)
+})
+
+/** What has a schema of its own for its status. */
+const Meter = defineKind({
+  group: 'test.setpoint.dev',
+  version: 'v1',
+  kind: 'Meter',
+  spec: z.object({}),
+  status: z.object({ count: z.int().max(9), unit: z.enum(['m', 's']).optional() }),
+})
+type MeterStatus = StatusOf<ObjectOf<typeof Meter>>
+
+async function meterAfter(...reports: readonly (() => Outcome<MeterStatus>)[]): Promise<ObjectOf<typeof Meter>> {
+  let runs = 0
+  const reconcile = async () => (reports[Math.min(runs++, reports.length - 1)] as (typeof reports)[0])()
+  env = await createTestEnv({ reconcilers: [defineReconciler(Meter, { reconcile })] })
+  await env.apply(Meter, { metadata: { name: 'm' }, spec: {} })
+  await env.advance('1m')
+  return (await env.get(Meter, 'm')) as ObjectOf<typeof Meter>
+}
+
+const meter = (status: object): MeterStatus => status
+const failed = (message: string) =>
+  expect.arrayContaining([expect.objectContaining({ type: 'Ready', reason: 'ReconcileFailed', message })])
+
+it.each([
+  ['of another type', { count: 'many' }, 'status.count: Invalid value: it is of another type'],
+  ['no whole number', { count: 1.5 }, 'status.count: Invalid value: it is of another type'],
+  ['above a limit', { count: 10 }, 'status.count: Invalid value'],
+  ['no word of those', { count: 1, unit: 'h' }, 'status.unit: Unsupported value'],
+])('a status with what is %s is a failure, and the one of before stays', async (_what, status, told) => {
+  const good = (): Outcome<MeterStatus> => again('1s', { status: meter({ count: 1 }) })
+  const { status: shown } = await meterAfter(good, () => done({ status: meter(status) }))
+  expect(shown).toMatchObject({ count: 1, conditions: failed(`what is reported does not fit Meter: ${told}`) })
+})
+
+it('one that a failure reports names both', async () => {
+  const report = { status: meter({ count: 1.5 }) }
+  const { status } = await meterAfter(() => {
+    throw withReport(new Error('no luck'), report)
+  })
+  const told = 'no luck; what is reported does not fit Meter: status.count: Invalid value: it is of another type'
+  expect(status).toMatchObject({ conditions: failed(told) })
+})
+
+it('a field that is undefined is as if it were left out', async () => {
+  const { status } = await meterAfter(() => done({ status: meter({ count: 1, unit: undefined }) }))
+  expect(status).toMatchObject({ count: 1, observedGeneration: 1 })
 })

@@ -1,8 +1,8 @@
-import { isObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../../model/object.ts'
 import { applyDefaults } from '../../model/schema/defaulting.ts'
 import { findSettledParts } from '../../model/schema/settled.ts'
-import { describeFaults } from '../../model/schema/spec-faults.ts'
+import { describeFaults, describeReportFaults } from '../../model/schema/spec-faults.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Kind } from '../../reconciler/kind.ts'
@@ -35,6 +35,19 @@ export function findSpecFaults(
   if (conversion !== undefined && parseApiVersion(object.apiVersion).version !== conversion.version)
     return conversion.findFault(object, conversion.version) ?? describeFaults(schema, object)
   return describeFaults(schema, object)
+}
+
+/**
+ * Why what a run reports is no status of its kind, in words without values. Undefined: it is one. A part that was so
+ * before is let be, and what the engine itself writes into a status may be missing.
+ */
+export function findStatusFaults(
+  kind: Kind<unknown, unknown>,
+  { status, old }: { readonly status: JsonObject; readonly old: JsonObject | undefined },
+  served: ServedKind,
+): string | undefined {
+  const schema = served.hasStatus ? schemaOf(kind, served)?.properties?.['status'] : undefined
+  return schema && describeReportFaults(schema, status, old)
 }
 
 /**

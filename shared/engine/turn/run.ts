@@ -11,7 +11,7 @@ import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
 import { concealVerdict } from '../insight/conceal-verdict.ts'
 import { giveUpError } from '../state/give-up-error.ts'
-import { asRead } from '../state/as-read.ts'
+import { asRead, findStatusFaults } from '../state/as-read.ts'
 import { RunContext } from './run-context.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createRunMemory } from './run-memory.ts'
@@ -61,7 +61,7 @@ export async function runInTime({
   const memory = createRunMemory(engine.store, stored)
   const context = new RunContext({ controller, object, stored, engine, seen, time, memory })
   const run = phase === 'cleanup' ? cleanupRunOf(controller) : controller.reconcile
-  const running = verdictOn(run, { object, context, seen })
+  const running = verdictOn(run, { controller, kind, object, context, seen })
   const verdict = await firstOf(running, time)
   if (time.stop.aborted && !hasSucceeded(verdict) && !isOutOfTime(time.stop)) throw giveUpError()
   const known = { live: memory.live(), expectations: context.expected(), notes: context.notes.all() }
@@ -77,19 +77,22 @@ function firstOf(running: Promise<Verdict>, time: RunTime): Promise<Verdict | vo
   })
 }
 
-async function verdictOn(
-  run: Controller['reconcile'],
-  { object, context, seen }: { readonly object: ApiObject; readonly context: RunContext; readonly seen: ObservedRun },
-): Promise<Verdict> {
+type Ran = Pick<RunOptions, 'controller' | 'kind' | 'seen'> & {
+  readonly object: ApiObject
+  readonly context: RunContext
+}
+
+async function verdictOn(run: Controller['reconcile'], ran: Ran): Promise<Verdict> {
+  const { object, context, seen } = ran
   try {
     const outcome: unknown = await run(object, context)
     const verb = context.findForgotten()
     if (!isOutcome(outcome)) throw new TypeError('a reconciler returns done(…) or again(…), or throws')
     if (verb !== undefined) throw new TypeError(`the run ended while ctx.${verb} was under way: an await is missing`)
-    return concealVerdict(storable(outcome, outcome), seen.secrets)
+    return concealVerdict(storable(outcome, outcome, ran), seen.secrets)
   } catch (error) {
     const verdict = verdictOf(error, (text) => seen.secrets?.mask(text) ?? text)
-    return concealVerdict(storable(verdict, reportOf(error)), seen.secrets)
+    return concealVerdict(storable(verdict, reportOf(error), ran), seen.secrets)
   }
 }
 
@@ -106,20 +109,29 @@ function cleanupRunOf({ cleanup }: Controller): Controller['reconcile'] {
 
 /**
  * The verdict, with a status that its author does not hold on to; or a failure that says which part of it cannot be
- * stored, since JSON would lose that part without a word.
+ * stored, since JSON would lose that part without a word, or is not what the kind says of its status.
  */
-function storable(verdict: Verdict, { status, conditions }: Pick<Report, 'status' | 'conditions'> = {}): Verdict {
+function storable(
+  verdict: Verdict,
+  { status, conditions }: Pick<Report, 'status' | 'conditions'> = {},
+  { controller, kind, object }: Pick<Ran, 'controller' | 'kind' | 'object'>,
+): Verdict {
   const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
-  if (foreign === undefined) return withOwnStatus(verdict, status)
-  const failure = 'message' in verdict ? `${verdict.message}; ` : ''
-  return verdictOf(new TypeError(`${failure}what is reported cannot be stored: ${foreign}`))
-}
-
-function withOwnStatus(verdict: Verdict, status: JsonObject | undefined): Verdict {
+  if (foreign !== undefined) return notStorable(verdict, `cannot be stored: ${foreign}`)
   if (status === undefined) return verdict
   const own = copyJson(status)
-  if (verdict.kind === 'done' || verdict.kind === 'again') return { ...verdict, status: own }
-  return { ...verdict, report: { ...verdict.report, status: own } }
+  const faults = findStatusFaults(controller.kind, { status: own, old: object.status }, kind)
+  return faults === undefined ? withStatus(verdict, own) : notStorable(verdict, `does not fit ${kind.kind}: ${faults}`)
+}
+
+function notStorable(verdict: Verdict, why: string): Verdict {
+  const failure = 'message' in verdict ? `${verdict.message}; ` : ''
+  return verdictOf(new TypeError(`${failure}what is reported ${why}`))
+}
+
+function withStatus(verdict: Verdict, status: JsonObject): Verdict {
+  if (verdict.kind === 'done' || verdict.kind === 'again') return { ...verdict, status }
+  return { ...verdict, report: { ...verdict.report, status } }
 }
 
 function isOutcome(value: unknown): value is Outcome {

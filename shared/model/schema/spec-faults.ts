@@ -1,4 +1,5 @@
 import { hasCode } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 import type { ApiObject } from '../object.ts'
 import { applyDefaults } from './defaulting.ts'
 import { reasonWords } from './field-error.ts'
@@ -37,6 +38,30 @@ function withoutStatus(schema: StructuralSchema): StructuralSchema {
     desiredSchemas.set(schema, desired)
   }
   return desired
+}
+
+/** Why a status that is reported does not fit its schema, but for what was so before. Undefined: it fits. */
+export function describeReportFaults(
+  schema: StructuralSchema,
+  status: JsonObject,
+  old: JsonObject | undefined,
+): string | undefined {
+  const faults = validate(withoutAdded(schema), status, { path: 'status', old })
+  return faults.length === 0 ? undefined : faultsText(faults)
+}
+
+const reportSchemas = new WeakMap<StructuralSchema, StructuralSchema>()
+
+/** What is added to every status after its report. */
+const added = ['conditions', 'observedGeneration', 'lastHandledReconcileAt']
+
+function withoutAdded(schema: StructuralSchema): StructuralSchema {
+  let reported = reportSchemas.get(schema)
+  if (reported === undefined) {
+    const required = (schema.required ?? []).filter((field) => !added.includes(field))
+    reportSchemas.set(schema, (reported = { ...schema, required }))
+  }
+  return reported
 }
 
 const anything: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true }

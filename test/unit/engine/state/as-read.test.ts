@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { describe, expect, it } from 'vitest'
-import { asRead, findSpecFaults } from '../../../../shared/engine/state/as-read.ts'
+import { asRead, findSpecFaults, findStatusFaults } from '../../../../shared/engine/state/as-read.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
+import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
 import { ConfigMap, defineKind, type Kind } from '../../../../shared/index.ts'
 
@@ -135,5 +136,36 @@ describe('findSpecFaults', () => {
     const stored = objectOf({ spec: { heading: 'a' } })
     expect(asRead(page, stored)['spec']).toEqual({ heading: 'a', size: 1 })
     expect(findSpecFaults(page, asRead(page, stored))).toBeUndefined()
+  })
+})
+
+describe('a status that is reported', () => {
+  const served = (status?: StructuralSchema, more: object = {}): ServedKind => {
+    const schema = { type: 'object', properties: status === undefined ? {} : { status } }
+    return { schema, hasStatus: true, builtIn: false, ...more } as unknown as ServedKind
+  }
+  const others = { group: 'g.dev', version: 'v1', kind: 'K' } as Kind<unknown, unknown>
+  const counting: StructuralSchema = {
+    type: 'object',
+    required: ['count', 'conditions', 'observedGeneration'],
+    properties: { count: { type: 'integer' }, conditions: { type: 'array', items: { type: 'object' } } },
+  }
+  const wrong = { count: 1.5 }
+  const told = 'status.count: Invalid value: it is of another type'
+
+  it.for<[string, Kind<unknown, unknown>, ServedKind, JsonObject, JsonObject | undefined, string | undefined]>([
+    ['fits without what is added to it', others, served(counting), { count: 1 }, undefined, undefined],
+    ['lacks a field', others, served(counting), {}, undefined, 'status.count: Required value'],
+    ['does not fit', others, served(counting), wrong, { count: 1 }, told],
+    ['did not fit before', others, served(counting), wrong, wrong, undefined],
+    ['does not fit in another way than before', others, served(counting), { count: 2.5 }, wrong, told],
+    ['has a field more', others, served(counting), { count: 1, more: 1 }, undefined, undefined],
+    ['has no schema', others, served(), wrong, undefined, undefined],
+    ['is kept nowhere', others, served(counting, { hasStatus: false }), wrong, undefined, undefined],
+    ['is of what is built in', others, served(counting, { builtIn: true }), wrong, undefined, undefined],
+    ['is of a type of ours', page, served(counting), { phase: 'New' }, undefined, undefined],
+    ['is not of that type', page, served(counting), { phase: 'Odd' }, {}, 'status.phase: Unsupported value'],
+  ])('that %s', ([, kind, of, status, old, faults]) => {
+    expect(findStatusFaults(kind, { status, old }, of)).toBe(faults)
   })
 })
