@@ -40,14 +40,17 @@ export function storedKindOf(
   return version !== undefined && isEstablished(definition) ? kindOf(definition, version, functions) : undefined
 }
 
-/** The functions of the program, and for kinds without any the webhooks that definitions name. */
+/**
+ * The functions of the program, and for kinds without any the webhooks that definitions name.
+ * A definition that waits for the name of a kind says nothing of who converts its objects.
+ */
 export function withWebhooks(
   functions: KindFunctions | undefined,
   definitions: readonly CustomResourceDefinition[],
   sources: ConversionSources,
 ): Pick<KindFunctions, 'of' | 'hooksOf'> {
   const conversions = new Map(
-    definitions.map((definition) => {
+    definitions.filter(isEstablished).map((definition) => {
       const { group, names } = definition.spec
       const isOwn = functions?.hooksOf(group, names.kind) !== undefined
       const own = functions?.of(group, names.kind)

@@ -15,8 +15,7 @@ function open(options: Partial<CatalogOptions> = {}) {
   const store = createMapStore()
   const clock = createVirtualClock(1_000_000)
   const catalog = createKindCatalog({ store, clock, maxAgeMs: Infinity, ...options })
-  const define = (kind: string, spec: JsonObject = {}): void => {
-    const plural = `${kind.toLowerCase()}s`
+  const define = (kind: string, spec: JsonObject = {}, { plural = `${kind.toLowerCase()}s`, status = 'True' } = {}) => {
     const metadata = { name: `${plural}.g.dev`, uid: kind, resourceVersion: '1', generation: 1, creationTimestamp: '' }
     const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1' }))
     const names = { kind, plural }
@@ -25,7 +24,7 @@ function open(options: Partial<CatalogOptions> = {}) {
       kind: 'CustomResourceDefinition',
       metadata,
       spec: { group: 'g.dev', scope: 'Namespaced', names, versions, ...spec },
-      status: { acceptedNames: names, conditions: [{ type: 'Established', status: 'True' }] },
+      status: { acceptedNames: names, conditions: [{ type: 'Established', status }] },
     })
   }
   return { store, clock, define, ...catalog }
@@ -97,5 +96,25 @@ describe('a catalog of kinds', () => {
     expect(await conversionsBy({ functions })).toEqual(['own', undefined])
     expect(await conversionsBy({ functions, conversions })).toEqual(['own', 'webhook'])
     expect(await conversionsBy({ conversions })).toEqual([undefined, 'webhook'])
+  })
+
+  it.each([
+    ['names another', { strategy: 'Webhook', webhook: { clientConfig: { url: 'https://other.dev' } } }],
+    ['names none', { strategy: 'None' }],
+  ])('keeps the webhook of a kind whose name a definition waits for that %s', async (_, conversion) => {
+    const asked: string[] = []
+    const post = async ({ url }: { readonly url: string }) => {
+      asked.push(url)
+      return ''
+    }
+    const conversions = { random: { next: () => 0, uuid: () => 'u' }, webhooks: { post } }
+    const { define, byKind } = open({ conversions })
+    define('Thing', { conversion: webhook })
+    define('Thing', { conversion }, { plural: 'zzz', status: 'False' })
+    const kind = await byKind('g.dev', 'Thing')
+    const metadata = { name: 'a', uid: 'a', resourceVersion: '1', generation: 1, creationTimestamp: '' }
+    const thing = { apiVersion: 'g.dev/v1', kind: 'Thing', metadata }
+    await expect(kind?.conversion?.prepare?.([thing], 'v2')).rejects.toThrow('conversion webhook')
+    expect(asked).toEqual(['https://h.dev'])
   })
 })
