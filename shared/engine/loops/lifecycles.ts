@@ -1,5 +1,10 @@
 import { parseTimestamp } from '../../model/time.ts'
 import { isCondition } from '../../model/conditions.ts'
+import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
+import { acceptCrd } from '../../model/crd/accept-crd.ts'
+import { sharersOf } from '../../model/crd/accept-names.ts'
+import { hasCode } from '../../model/errors.ts'
+import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -25,29 +30,42 @@ export interface LifecycleOptions {
 
 /**
  * A CustomResourceDefinition goes once no object of its kind is left, and none can come any more. One whose names are
- * taken waits for them.
+ * taken waits for them. Of two that were written in the same moment both may have got them: each looks again.
  */
 export function definitionController({
   resources,
   definitionGraceMs = 0,
 }: Pick<LifecycleOptions, 'resources' | 'definitionGraceMs'>): Controller {
-  const cleanup: Controller['reconcile'] = async (definition, ctx) => {
-    const kind = storedKindOf(definition as unknown as CustomResourceDefinition)
+  const definitions = async (): Promise<readonly CustomResourceDefinition[]> => {
+    const { items } = await resources.list(customResourceDefinitionKind)
+    return items.map(({ object }) => object as unknown as CustomResourceDefinition)
+  }
+  const cleanup: Controller['reconcile'] = async (object, ctx) => {
+    const definition = object as unknown as CustomResourceDefinition
+    if (storedKindOf(definition) === undefined) return done()
+    // An earlier definition that has its names has its objects.
+    const kind = storedKindOf(acceptCrd(definition, ctx.now(), await definitions()))
     if (kind === undefined) return done()
-    const graceMs = (parseTimestamp(definition.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
+    const graceMs = (parseTimestamp(object.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
     // What is found behind the grace is all there is.
     if ((await deleteAll(resources, kind)).count > 0) return again('1s')
     return graceMs > 0 ? again(`${Math.ceil(graceMs)}ms`) : done()
   }
+  /** Any write looks at the names anew, and is none if nothing has changed. */
+  const lookAnew = (name: string, body: JsonObject): Promise<unknown> =>
+    resources.patch(customResourceDefinitionKind, { name }, { type: 'merge', body }, { manager: 'setpoint' })
   const reconcile = async (definition: ApiObject): Promise<Outcome> => {
-    if (isCondition(definition, 'NamesAccepted')) return done()
-    // Any write looks at the names anew, and is none if nothing has changed.
-    await resources.patch(
-      customResourceDefinitionKind,
-      definition.metadata,
-      { type: 'merge', body: {} },
-      { manager: 'setpoint' },
-    )
+    const { name, uid } = definition.metadata
+    const sharers = sharersOf(definition as unknown as CustomResourceDefinition, await definitions())
+    if (sharers.length === 0 && isCondition(definition, 'NamesAccepted')) return done()
+    await lookAnew(name, {})
+    // They look by their own runs, and wait if they have lost.
+    const wake = { metadata: { annotations: { [reconcileRequestAnnotation]: uid } } }
+    for (const { metadata } of sharers) {
+      await lookAnew(metadata.name, wake).catch((error: unknown) => {
+        if (!hasCode(error, 'NOT_FOUND')) throw error
+      })
+    }
     return again('5s')
   }
   return { ...lifecycle(customResourceDefinitionKind, crdFinalizer, cleanup), reconcile }

@@ -42,9 +42,11 @@ function acceptStatus(
   const { conditions = [], storedVersions = [] } = crd.status ?? {}
   const isAccepted = conflict === undefined
   const wasEstablished = conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+  // An earlier definition may turn out to have them.
+  const hasNames = names.kind !== '' && names.plural !== ''
   const current: readonly Omit<Condition, 'lastTransitionTime'>[] = [
     { type: 'NamesAccepted', status: isAccepted ? 'True' : 'False', ...(conflict ?? noConflict) },
-    { type: 'Established', ...(isAccepted || wasEstablished ? established : notEstablished) },
+    { type: 'Established', ...(isAccepted || (wasEstablished && hasNames) ? established : notEstablished) },
   ]
   const storage = crd.spec.versions.find((version) => version.storage)
   const isStored = storage === undefined || storedVersions.includes(storage.name)

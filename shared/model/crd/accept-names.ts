@@ -10,23 +10,54 @@ export interface AcceptedNames {
 
 /**
  * The names under which a kind can be served: those it asks for, except what another definition of its group has. A
- * name it had before stays until the new one is free. Source: apiextensions-apiserver, `naming_controller.go`.
+ * name it had before stays until the new one is free. Two that were written in the same moment may both have a name:
+ * the earlier one keeps it. Source: apiextensions-apiserver, `naming_controller.go`, which takes one at a time.
  */
 export function acceptNames(crd: CustomResourceDefinition, others: Iterable<CustomResourceDefinition>): AcceptedNames {
   const wanted = crd.spec.names
   const had: CustomResourceDefinitionNames = crd.status?.acceptedNames ?? { plural: '', kind: '' }
-  const inUse = namesInUse(crd, others)
+  const rivals = rivalsOf(crd.metadata.name, crd.spec.group, others)
+  const inUse = namesInUse(rivals)
+  const earlier = namesInUse(rivals.filter((other) => isEarlier(other, crd)))
   let conflict: AcceptedNames['conflict']
   const decided = singleNames.map(([field, reason, kind]) => {
-    const clash = toList(wanted[field]).find((name) => inUse[kind].has(name) && !toList(had[field]).includes(name))
+    const mayKeep = (name: string): boolean => toList(had[field]).includes(name) && !earlier[kind].has(name)
+    const clash = toList(wanted[field]).find((name) => inUse[kind].has(name) && !mayKeep(name))
     if (clash === undefined) return [field, wanted[field]]
     conflict = { reason, message: `${quote(clash)} is already in use` }
-    return [field, had[field]]
+    return [field, without(had[field], earlier[kind])]
   })
   const names = Object.fromEntries(
     [...decided, ['categories', wanted.categories]].filter(([, name]) => name !== undefined),
   )
-  return { names: names as CustomResourceDefinitionNames, conflict }
+  return { names: { plural: '', kind: '', ...names }, conflict }
+}
+
+/** The definitions that have the kind of this one, too: they were written in the same moment. */
+export function sharersOf(
+  { metadata: { name }, spec, status }: CustomResourceDefinition,
+  others: readonly CustomResourceDefinition[],
+): readonly CustomResourceDefinition[] {
+  const kind = status?.acceptedNames?.kind ?? ''
+  return kind === '' ? [] : rivalsOf(name, spec.group, others).filter((one) => one.status?.acceptedNames?.kind === kind)
+}
+
+function rivalsOf(
+  name: string,
+  group: string,
+  others: Iterable<CustomResourceDefinition>,
+): readonly CustomResourceDefinition[] {
+  return [...others].filter(({ metadata, spec }) => spec.group === group && metadata.name !== name)
+}
+
+function without(names: Name, taken: ReadonlySet<string>): Name {
+  if (typeof names === 'string') return taken.has(names) ? undefined : names
+  return names?.filter((name) => !taken.has(name))
+}
+
+function isEarlier({ metadata: a }: CustomResourceDefinition, { metadata: b }: CustomResourceDefinition): boolean {
+  const [madeA = '', madeB = ''] = [a.creationTimestamp, b.creationTimestamp]
+  return madeA === madeB ? a.name < b.name : madeA < madeB
 }
 
 const singleNames = [
@@ -42,11 +73,10 @@ interface NamesInUse {
   readonly kinds: ReadonlySet<string>
 }
 
-function namesInUse(crd: CustomResourceDefinition, others: Iterable<CustomResourceDefinition>): NamesInUse {
+function namesInUse(definitions: readonly CustomResourceDefinition[]): NamesInUse {
   const resources = new Set<string>()
   const kinds = new Set<string>()
-  for (const { metadata, spec, status } of others) {
-    if (spec.group !== crd.spec.group || metadata.name === crd.metadata.name) continue
+  for (const { status } of definitions) {
     const { plural, singular, shortNames, kind, listKind } = status?.acceptedNames ?? {}
     for (const name of [plural, singular, shortNames].flatMap(toList)) resources.add(name)
     for (const name of [kind, listKind].flatMap(toList)) kinds.add(name)
@@ -54,6 +84,8 @@ function namesInUse(crd: CustomResourceDefinition, others: Iterable<CustomResour
   return { resources, kinds }
 }
 
-function toList(names: string | readonly string[] | undefined): readonly string[] {
+type Name = string | readonly string[] | undefined
+
+function toList(names: Name): readonly string[] {
   return typeof names === 'string' ? [names] : (names ?? [])
 }

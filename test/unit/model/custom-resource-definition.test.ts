@@ -758,6 +758,22 @@ describe('acceptCrd', () => {
     expect(acceptCrd(withNames({ kind: 'Gadget' }), now, [elsewhere]).status?.conditions?.[1]?.status).toBe('True')
   })
 
+  it('keeps a name that it shares with another only if it was made before, or by its own name where the time is the same', () => {
+    const made = (plural: string, creationTimestamp: string): CustomResourceDefinition => {
+      const shared = withNames({ plural, singular: plural, kind: `K${plural}`, shortNames: ['s', plural] })
+      return acceptCrd({ ...shared, metadata: { name: `${plural}.example.com`, creationTimestamp } }, now)
+    }
+    const [early, late] = ['2026-01-01T00:00:01Z', '2026-01-01T00:00:02Z'] as const
+    const keeps = (one: CustomResourceDefinition, other: CustomResourceDefinition) => {
+      const { status } = acceptCrd(one, now, [one, other])
+      return [status?.acceptedNames?.shortNames, ...(status?.conditions ?? []).map((condition) => condition.status)]
+    }
+    expect(keeps(made('z', early), made('a', late))).toEqual([['s', 'z'], 'True', 'True'])
+    expect(keeps(made('z', early), made('a', early))).toEqual([['z'], 'False', 'True'])
+    expect(keeps(made('a', early), made('z', early))).toEqual([['s', 'a'], 'True', 'True'])
+    expect(keeps(made('a', late), made('z', early))).toEqual([['a'], 'False', 'True'])
+  })
+
   it('goes on serving under the names it had when a new one is in use', () => {
     const accepted = acceptCrd(widgets, now)
     const renamed = { ...accepted, spec: { ...accepted.spec, names: { ...accepted.spec.names, shortNames: ['wd'] } } }

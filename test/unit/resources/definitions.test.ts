@@ -103,6 +103,28 @@ describe('a definition', () => {
     expect(served(late)).toEqual([])
   })
 
+  it('that got the kind of another, as both were written in the same moment, loses it when it is looked at', async () => {
+    const both = await Promise.all([create('widgets'), create('widgetz', { singular: 'w', shortNames: ['wz'] })])
+    expect(both.flatMap(served)).toEqual(['widgets Widget', 'widgetz Widget'])
+    const looked = []
+    for (const { metadata } of both)
+      looked.push(await resources.patch(definitionKind, metadata, { type: 'merge', body: {} }, manager))
+    const [kept, lost] = looked.map(({ stored }) => stored.object)
+    expect(served(kept as ApiObject)).toEqual(['widgets Widget'])
+    expect(served(lost as ApiObject)).toEqual([])
+    expect(lost?.status).toMatchObject({
+      acceptedNames: { plural: 'widgetz', kind: '', singular: 'w', shortNames: ['wz'] },
+    })
+    expect(conditionsOf(lost as ApiObject)).toMatchObject([
+      { type: 'NamesAccepted', status: 'False', message: '"WidgetList" is already in use' },
+      { type: 'Established', status: 'False' },
+    ])
+
+    await opened.store.remove({ object: kept as ApiObject, engine: {} })
+    const again = await resources.patch(definitionKind, both[1].metadata, { type: 'merge', body: {} }, manager)
+    expect(served(again.stored.object)).toEqual(['widgetz Widget'])
+  })
+
   it('is not served because it is deleted while another has its names', async () => {
     await create('widgets')
     await create('widgetz')

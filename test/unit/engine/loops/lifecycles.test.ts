@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Turn } from '../../../../shared/engine/state/turn.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
 import { createEventExpiry, definitionController, lifecycle } from '../../../../shared/engine/loops/lifecycles.ts'
 import { done, type Context } from '../../../../shared/index.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { Resources } from '../../../../shared/resources/resources.ts'
+import { customResourceDefinitionKind } from '../../../../shared/resources/built-in-kinds.ts'
 import { Widget } from '../../../acceptance/support/widgets.ts'
 
 const deletedMs = Date.parse('2026-01-01T00:00:00Z')
@@ -19,7 +21,7 @@ const definition = {
 async function lookAt(seconds: number, left: number, definitionGraceMs?: number): Promise<string> {
   const items = Array.from({ length: left }, (_, i) => ({ object: { metadata: { name: `w${i}` } } }))
   const resources = {
-    list: async () => ({ items }),
+    list: async (kind: object) => ({ items: kind === customResourceDefinitionKind ? [] : items }),
     delete: async () => ({ gone: false, stored: { object: { metadata: {} } } }),
   } as unknown as Resources
   const controller = definitionController({ resources, ...(definitionGraceMs !== undefined && { definitionGraceMs }) })
@@ -116,6 +118,7 @@ describe('a definition', () => {
   ])('that %s', async (_what, status, kind, patches) => {
     const patched: string[] = []
     const resources = {
+      list: async () => ({ items: [] }),
       patch: async (_kind: object, _at: object, { type }: { type: string }, { manager }: { manager: string }) =>
         void patched.push(`${type} ${manager}`),
     } as unknown as Resources
@@ -124,6 +127,63 @@ describe('a definition', () => {
     expect([outcome.kind, patched]).toEqual([kind, patches])
     if (outcome.kind === 'again') expect(outcome.afterMs).toBe(5_000)
   })
+
+  /** As it was made in that second, with the names of the kind. */
+  const madeAt = (name: string, second: number, group = 'g.dev'): ApiObject => {
+    const names = { kind: 'Thing', plural: name, singular: name, listKind: 'ThingList' }
+    const spec = { ...Widget.definition?.spec, group, names }
+    const metadata = {
+      name: `${name}.${group}`,
+      uid: name,
+      generation: 1,
+      creationTimestamp: `2026-01-01T00:00:0${second}Z`,
+    }
+    return { ...definition, metadata, spec, status: { ...definition.status, acceptedNames: names } } as never
+  }
+  const first = madeAt('first', 1)
+  const late = madeAt('late', 2)
+
+  it('that shares its kind with another, written in the same moment, looks again, and has the other look', async () => {
+    const patched: string[] = []
+    const resources = {
+      list: async () => ({
+        items: [first, late, madeAt('gone', 3), madeAt('far', 1, 'h.dev')].map((object) => ({ object })),
+      }),
+      patch: async (_kind: object, { name }: { name: string }, { body }: { body: object }) => {
+        patched.push(`${name} ${JSON.stringify(body)}`)
+        if (name === 'gone.g.dev') throw new OperatingError('NOT_FOUND', 'gone')
+      },
+    } as unknown as Resources
+    const accepted = { conditions: [{ type: 'NamesAccepted', status: 'True' }] }
+    const shared = { ...first, status: { ...first.status, ...accepted } } as ApiObject
+    expect((await definitionController({ resources }).reconcile(shared, {} as Context)).kind).toBe('again')
+    const asks = '{"metadata":{"annotations":{"setpoint.dev/reconcile-requested-at":"first"}}}'
+    expect(patched).toEqual(['first.g.dev {}', `late.g.dev ${asks}`, `gone.g.dev ${asks}`])
+  })
+
+  it.each([
+    ['later', late, []],
+    ['earlier', first, ['delete mine']],
+  ])(
+    'that is deleted, the %s of two that share a kind, takes the objects of it only if it is the earlier',
+    async (_, one, does) => {
+      const did: string[] = []
+      const resources = {
+        list: async (kind: object) => ({
+          items:
+            kind === customResourceDefinitionKind
+              ? [{ object: first }, { object: late }]
+              : [{ object: { metadata: { name: 'mine' } } }],
+        }),
+        delete: async (_kind: object, { name }: { name: string }) => {
+          did.push(`delete ${name}`)
+          return { gone: true, stored: { object: { metadata: {} } } }
+        },
+      } as unknown as Resources
+      await definitionController({ resources }).cleanup?.(one, { now: () => deletedMs } as Context)
+      expect(did).toEqual(does)
+    },
+  )
 })
 
 it('a life cycle is a controller that looks at all, and has no timer of its own', async () => {
