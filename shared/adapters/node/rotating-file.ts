@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 
 interface RotatingFileOptions {
   readonly file: string
@@ -92,9 +92,10 @@ function createPieces({ file, bytesMax, kept, report }: RotatingFileOptions) {
   let isLosing = false
 
   const open = (): number => {
-    const opened = openSync(file, 'a', 0o600)
+    const opened = (descriptor = openSync(file, 'a+', 0o600))
     size = fstatSync(opened).size
-    return (descriptor = opened)
+    if (size > 0 && isCutShort(opened, size)) size += writeSync(opened, '\n')
+    return opened
   }
 
   const close = (): void => {
@@ -122,6 +123,13 @@ function createPieces({ file, bytesMax, kept, report }: RotatingFileOptions) {
     }
   }
   return { write, close }
+}
+
+/** A disk that was full, or a process that was killed, left a part of a line: the next one does not go on with it. */
+function isCutShort(descriptor: number, size: number): boolean {
+  const last = Buffer.alloc(1)
+  readSync(descriptor, last, 0, 1, size - 1)
+  return last.toString() !== '\n'
 }
 
 function rename(from: string, to: string): void {

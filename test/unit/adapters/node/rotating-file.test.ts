@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openRotatingFile } from '../../../../shared/adapters/node/rotating-file.ts'
@@ -67,6 +67,14 @@ describe('a file of lines', () => {
       'dddddd\n',
       'cccccc\n',
     ])
+  })
+
+  it('goes on in a line of its own after one that was cut short, as by a full disk', () => {
+    writeFileSync(file, 'one\n{"cut')
+    const lines = open()
+    lines.append(late('two'))
+    lines.close()
+    expect(readFileSync(file, 'utf8')).toBe('one\n{"cut\ntwo\n')
   })
 
   it('that cannot be written loses lines, says so once, and goes on when it can', () => {
