@@ -75,7 +75,9 @@ interface EventPlace {
 /** Events of cluster-scoped objects are in the default namespace. The name is the same for equal events. */
 function placeOf({ metadata }: ApiObject, event: RecordedEvent): EventPlace {
   const id = digest(`${metadata.uid} ${event.component} ${event.type} ${event.reason} ${event.message}`)
-  return { namespace: metadata.namespace ?? 'default', name: `${metadata.name.slice(0, 236)}.${id}` }
+  // A part of a name may end with a mark, which no name does.
+  const name = metadata.name.slice(0, 236).replace(/[-.]+$/, '')
+  return { namespace: metadata.namespace ?? 'default', name: `${name}.${id}` }
 }
 
 function body(

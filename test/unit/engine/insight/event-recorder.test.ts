@@ -50,6 +50,19 @@ it('keeps the order of what happened in one moment, for kubectl and for explain'
   }
 })
 
+it.each(['-', '.'])('tells of an object whose long name has %j where that of the event is cut', async (mark) => {
+  const reconciler = defineReconciler(Widget, {
+    reconcile: async (_, ctx) => {
+      await ctx.event('Normal', 'Told', 'it was made')
+      return done()
+    },
+  })
+  await using env = await createTestEnv({ reconcilers: [reconciler] })
+  await env.apply(Widget, { metadata: { name: `${'n'.repeat(235)}${mark}${'m'.repeat(17)}` }, spec: {} })
+  await env.settle()
+  expect(await env.page('/api/v1/namespaces/default/events')).toContain('it was made')
+})
+
 interface Given {
   /** The event that is there; or how the look for it fails. */
   readonly there?: object | ErrorCode
