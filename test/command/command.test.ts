@@ -1,5 +1,18 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appDependencies, completeManifest } from '../../functions/command/init/templates.ts'
@@ -68,6 +81,18 @@ describe('setpoint', () => {
         code: 0,
         stdout: expect.stringContaining(`usage: setpoint ${name}`),
       })
+  })
+
+  it('ends well when nobody reads what it says, as behind head', async () => {
+    const program = spawn(process.execPath, [main, '--help'], { cwd: empty, stdio: ['ignore', 'pipe', 'pipe'] })
+    program.stdout.destroy()
+    const [[code], stderr] = await Promise.all([once(program, 'close'), textOf(program.stderr)])
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  it.skipIf(!existsSync('/dev/full'))('says in one line that what it is asked for cannot be written', async () => {
+    const ended = await runProgram('sh', ['-c', `"${process.execPath}" "${main}" --help > /dev/full`], { cwd: empty })
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^setpoint: cannot write .*ENOSPC.*\n$/) })
   })
 
   it.each([
