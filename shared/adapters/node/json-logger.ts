@@ -19,16 +19,21 @@ export interface LogSwitch {
   level: LogLevel
 }
 
-/** One JSON object per line: time, level, message, then the fields. */
-export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject = {}): Logger {
+/**
+ * One JSON object per line: time, level, message, then the fields. No field takes the place of one that is there
+ * already: a `name` in a line of a run is told as `fields.name`, beside the name of its object.
+ */
+export function createJsonLogger(options: JsonLoggerOptions, given: JsonObject = {}): Logger {
   const { write, clock, level } = options
+  const fields = besideThose(head, given)
   const set = typeof level === 'string' ? { level } : level
   const log = (of: LogLevel): Logger['debug'] => {
     const index = logLevels.indexOf(of)
-    return (message, given) => {
+    return (message, told = {}) => {
       if (index < logLevels.indexOf(set.level)) return
-      const more = typeof given === 'function' ? given() : given
-      write(`${JSON.stringify({ time: microTimestamp(clock.nowMs()), level: of, message, ...fields, ...more })}\n`)
+      const known = { time: microTimestamp(clock.nowMs()), level: of, message, ...fields }
+      const more = besideThose(known, typeof told === 'function' ? told() : told)
+      write(`${JSON.stringify({ ...known, ...more })}\n`)
     }
   }
   return {
@@ -36,6 +41,16 @@ export function createJsonLogger(options: JsonLoggerOptions, fields: JsonObject 
     info: log('info'),
     warn: log('warn'),
     error: log('error'),
-    with: (more) => createJsonLogger(options, { ...fields, ...more }),
+    with: (more) => createJsonLogger(options, { ...fields, ...besideThose(fields, more) }),
   }
+}
+
+const head: JsonObject = { time: '', level: '', message: '' }
+
+function besideThose(known: JsonObject, more: JsonObject): JsonObject {
+  const isKnown = (name: string): boolean => Object.hasOwn(known, name)
+  if (!Object.keys(more).some(isKnown)) return more
+  return Object.fromEntries(
+    Object.entries(more).map(([name, value]) => [isKnown(name) ? `fields.${name}` : name, value]),
+  )
 }

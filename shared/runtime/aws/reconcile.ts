@@ -94,7 +94,7 @@ function readMessage(record: SQSRecord, logger: Logger): LoopDelivery | undefine
   try {
     return deliveryOf(record)
   } catch (error) {
-    logger.error('message not readable', { message: record.messageId, error: String(error) })
+    logger.error('message not readable', { messageId: record.messageId, error: String(error) })
     return undefined
   }
 }
