@@ -4,6 +4,7 @@ import { createJsonLogger } from '../../adapters/node/json-logger.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { DefinitionError, OperatingError } from '../../model/errors.ts'
 import { readCommandLine, type LocalProgram } from './command-line.ts'
+import { writeLogLine } from './log-output.ts'
 import { awaitNpmExit } from './npm-exit.ts'
 import { areTimeoutsOff, withoutTimeouts } from './run-timeouts.ts'
 import { openTraces } from './traces.ts'
@@ -27,9 +28,7 @@ export async function runLocalProcess(
   void stopRequested.then(() => setTimeout(() => process.exit(0), overdueMs))
   // Who hears us no more, as when the terminal was closed, does not end us.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  logUnhandledRejections(
-    createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' }),
-  )
+  logUnhandledRejections(createJsonLogger({ write: writeLogLine, clock: systemClock, level: 'error' }))
   let attempted = 'start'
   try {
     const timed: typeof controllers = async (directory) => {

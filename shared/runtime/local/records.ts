@@ -5,6 +5,7 @@ import { systemClock } from '../../adapters/node/system-clock.ts'
 import { isAudited, type Audit, type AuditedRequest, type AuditScope } from '../../ports/audit.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { DataFiles } from './files.ts'
+import { writeLogLine } from './log-output.ts'
 
 export type { ServedLine, ServedRun } from '../../api/verbs/runs.ts'
 
@@ -26,7 +27,7 @@ export interface RecordsOptions extends Pick<DataFiles, 'auditFile' | 'runsFile'
 
 export function openRecords({ logLevel, audit, auditFile, runsFile }: RecordsOptions): Records {
   const level: LogSwitch = { level: logLevel }
-  const logger = createJsonLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level })
+  const logger = createJsonLogger({ write: writeLogLine, clock: systemClock, level })
   const history = openHistory(runsFile, logger)
   const record = openAuditLog(audit, auditFile, logger)
   const close = (): void => {
