@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
 import type { AskKubectl } from './ask-kubectl.ts'
 import { formatLogs, formatRuns, parseRuns } from './past-runs.ts'
+import { forTerminal } from './terminal-text.ts'
 
 /** Commands that ask a running control plane, here or on AWS. */
 
@@ -9,7 +10,8 @@ import { formatLogs, formatRuns, parseRuns } from './past-runs.ts'
 export async function explainObject(args: readonly string[], ask: AskKubectl): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { namespace } })
   const what = expectObject(positionals, 'setpoint explain')
-  process.stdout.write(await ask(['get', '--raw', `${await findPath(what, values.namespace, ask)}/explain`]))
+  const path = await findPath(what, values.namespace, ask)
+  process.stdout.write(forTerminal(await ask(['get', '--raw', `${path}/explain`])))
 }
 
 /** `setpoint doctor`. */

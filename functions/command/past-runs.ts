@@ -1,4 +1,5 @@
 import type { ServedLine, ServedRun } from '../../shared/runtime/local/records.ts'
+import { forTerminal } from './terminal-text.ts'
 import { formatTable } from './text-table.ts'
 
 export function parseRuns(text: string): readonly ServedRun[] {
@@ -10,7 +11,7 @@ const header = ['STARTED', 'TOOK', 'RESULT', 'READS', 'WRITES', 'BECAUSE', 'MESS
 /** A line for each run; those in a row that changed nothing are one. */
 export function formatRuns(runs: readonly ServedRun[]): string {
   if (runs.length === 0) return 'no run is kept of this object\n'
-  return formatTable([header, ...runs.map(rowOf)])
+  return forTerminal(formatTable([header, ...runs.map(rowOf)]))
 }
 
 function rowOf(run: ServedRun): readonly string[] {
@@ -30,7 +31,7 @@ function wordsOf({ reason, message, afterMs, drift, outside = {} }: ServedRun): 
   return [said, ...more].filter((one) => one !== '').join('; ')
 }
 
-/** What the runs logged, a line each. */
+/** What the runs logged, a line each. Further lines of a text are indented: none is mistaken for a line of the log. */
 export function formatLogs(runs: readonly ServedRun[]): string {
   const lines = runs.flatMap(({ log = [] }) => log.map(lineOf))
   return lines.length === 0 ? 'its last runs logged nothing\n' : lines.join('')
@@ -41,7 +42,8 @@ function lineOf({ time, level, message, fields = {} }: ServedLine): string {
     ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
   const loud = level === 'info' ? '' : `${level.toUpperCase()} `
-  return `${atSecond(time)} ${loud}${message}${told.join('')}\n`
+  const text = forTerminal(`${loud}${message}${told.join('')}`)
+  return `${atSecond(time)} ${text.replaceAll('\n', '\n  ')}\n`
 }
 
 function atSecond(time: string): string {

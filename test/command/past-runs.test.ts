@@ -36,6 +36,13 @@ it('logs are lines', () => {
   )
 })
 
+it('what was logged steers no terminal, and is taken for no other line', () => {
+  const message = 'ends\r\u001b[2J\u009b\n2026-11-23T01:02:03Z begins'
+  const log: ServedRun['log'] = [{ time: run.startTime, level: 'info', message }]
+  expect(formatLogs([{ ...run, log }])).toBe('2026-11-23T01:02:03Z ends^M^[[2J\\u009b\n  2026-11-23T01:02:03Z begins\n')
+  expect(formatRuns([{ ...run, message: '\u001b[2Jit\tbroke' }])).toContain('^[[2Jit\tbroke\n')
+})
+
 it('what is not there is said', () => {
   expect(formatRuns([])).toBe('no run is kept of this object\n')
   expect(formatLogs([run])).toBe('its last runs logged nothing\n')
