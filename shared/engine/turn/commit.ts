@@ -55,18 +55,19 @@ export async function commit(ending: Ending, ports: CommitPorts): Promise<void> 
 
 /**
  * A turn whose function goes on after its time holds the key until the function ends. If its end cannot be written, the
- * turn comes again then. Its slot is free until then.
+ * turn is not over, and comes again then, or with the next process: nothing in the object tells of it. Otherwise its
+ * slot is free until then.
  */
 async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: CommitPorts): Promise<void> {
   const { turn } = ending
-  let end = (): Promise<void> => turn.settle()
   try {
     await writeAndReport(ending, ports)
   } catch (error) {
     logUnended(turn, error, ports)
-    end = () => turn.hold(0)
+    await overrun
+    throw error
   }
-  void overrun.then(() => end()).catch((error: unknown) => logUnended(turn, error, ports))
+  void overrun.then(() => turn.settle()).catch((error: unknown) => logUnended(turn, error, ports))
 }
 
 function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown, { logger }: CommitPorts): void {
