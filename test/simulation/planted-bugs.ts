@@ -98,14 +98,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a turn whose function goes on is settled at once',
     file: commit,
-    find: '  void overrun.then(() => end()).catch(',
-    replace: '  void overrun.catch(() => {})\n  await end().catch(',
+    find: '    void overrun.then(end).catch(',
+    replace: '    void end().catch(',
   },
   {
     bug: 'a turn whose function goes on is tried again if that cannot be written',
     file: commit,
-    find: '    logUnended(turn, error, ports)\n    end = () => turn.hold(0)',
-    replace: '    throw error',
+    find: "throw new OverrunError('the end of a run could not be written, and its function goes on', { cause: error })",
+    replace: 'throw error',
     engine: 'local',
   },
   {

@@ -3,6 +3,7 @@ import type { Delivery, WorkQueue } from '../../ports/work-queue.ts'
 import { backoffMs } from '../state/backoff.ts'
 import { unlimited, type Pace } from '../limits/pace.ts'
 import { turnsOf, type Turn, type TurnRunner } from '../state/turn.ts'
+import { OverrunError } from '../turn/commit.ts'
 
 export interface WorkerOptions {
   readonly queue: WorkQueue
@@ -116,6 +117,7 @@ async function tryTurn(turn: Turn, { run, logger }: WorkerOptions, signal: Abort
     return true
   } catch (error) {
     const { kind, namespace, name } = turn.key
+    if (error instanceof OverrunError) return true
     if (signal.aborted) return false
     logger.error('turn not ended', {
       kind,

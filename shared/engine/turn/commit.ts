@@ -54,20 +54,27 @@ export async function commit(ending: Ending, ports: CommitPorts): Promise<void> 
 }
 
 /**
- * A turn whose function goes on after its time holds the key until the function ends. If its end cannot be written, the
- * turn is not over, and comes again then, or with the next process: nothing in the object tells of it. Otherwise its
- * slot is free until then.
+ * A turn whose function goes on after its time holds the key until the function ends. Its slot is free until then. If
+ * its end cannot be written, the turn rejects with OverrunError, and comes again then, or with the next process:
+ * nothing in the object tells of it.
  */
 async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: CommitPorts): Promise<void> {
   const { turn } = ending
+  const endWith = (end: () => Promise<void>): void =>
+    void overrun.then(end).catch((error: unknown) => logUnended(turn, error, ports))
   try {
     await writeAndReport(ending, ports)
   } catch (error) {
     logUnended(turn, error, ports)
-    await overrun
-    throw error
+    endWith(() => turn.hold(0))
+    throw new OverrunError('the end of a run could not be written, and its function goes on', { cause: error })
   }
-  void overrun.then(() => turn.settle()).catch((error: unknown) => logUnended(turn, error, ports))
+  endWith(() => turn.settle())
+}
+
+/** Whoever holds the message leaves it as it is: it comes again when the function has ended for certain. */
+export class OverrunError extends Error {
+  override readonly name = 'OverrunError'
 }
 
 function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown, { logger }: CommitPorts): void {

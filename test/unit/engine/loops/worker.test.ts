@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Pace } from '../../../../shared/engine/limits/pace.ts'
 import type { TurnRunner } from '../../../../shared/engine/state/turn.ts'
+import { OverrunError } from '../../../../shared/engine/turn/commit.ts'
 import { processBatch, work } from '../../../../shared/engine/loops/worker.ts'
 import type { Delivery, WorkQueue } from '../../../../shared/ports/work-queue.ts'
 
@@ -118,6 +119,15 @@ describe('a turn', () => {
   it('that is given up is left as it is', async () => {
     const { calls, lines } = await worked([deliveryOf('w')], failing, { isAbandoned: true })
     expect([calls, lines]).toEqual([[], []])
+  })
+
+  it('whose function goes on, and whose end could not be written, is left as it is', async () => {
+    const goesOn: TurnRunner = async () => {
+      throw new OverrunError('its function goes on')
+    }
+    const { calls, lines, options, signal } = await worked([deliveryOf('w')], goesOn)
+    expect([calls, lines]).toEqual([[], []])
+    expect(await processBatch([deliveryOf('w')], options, signal)).toEqual([])
   })
 
   it('that ends is left to what it said', async () => {
