@@ -3,7 +3,12 @@ import { createJwtVerifier, type Principal } from '../../adapters/aws/sign-in/jw
 import { loadOnce } from '../../adapters/aws/client/load-once.ts'
 import { claimedIssuer } from '../../adapters/node/claimed-issuer.ts'
 import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
-import { contextOf, type AccountContext, type PrincipalContext } from '../../adapters/aws/sign-in/principal.ts'
+import {
+  contextOf,
+  iamSubjectOf,
+  type AccountContext,
+  type PrincipalContext,
+} from '../../adapters/aws/sign-in/principal.ts'
 import { createStsVerifier, stsTokenPrefix } from '../../adapters/aws/sign-in/sts-verifier.ts'
 import { accountTokenIssuer, apiAudience } from '../../model/access/account-token.ts'
 import { authenticatedGroup, readerGroup, superuserGroup } from '../../model/access/authorize.ts'
@@ -68,9 +73,10 @@ export function createIdentify(
   return async (token, account) => {
     const principal = await (token.startsWith(stsTokenPrefix) ? sts(token).then(principalIn(account)) : jwt(token))
     const { name } = principal
+    const names = namesOnLists(name)
     const standing = [
-      ...(administrators.has(name) ? [superuserGroup] : []),
-      ...(readers.has(name) ? [readerGroup] : []),
+      ...(names.some((one) => administrators.has(one)) ? [superuserGroup] : []),
+      ...(names.some((one) => readers.has(one)) ? [readerGroup] : []),
     ]
     const groups = [...standing, ...principal.groups, authenticatedGroup]
     return { name, groups, isAdmitted: principal.isAdmitted || standing.length > 0 }
@@ -116,6 +122,12 @@ function asAnswer(error: unknown): never {
 /** Why a token was not taken, if that is what the error of an `Authorize` says. */
 export function tokenRefusalOf(error: unknown): string | undefined {
   return error instanceof Error && hasCode(error.cause, 'UNAUTHORIZED') ? error.cause.message : undefined
+}
+
+/** Whom STS has signed a token for, a list may name as its issuer's subject, or by the ARN alone. */
+function namesOnLists(name: string): readonly string[] {
+  const arn = iamSubjectOf(name)
+  return arn === undefined ? [name] : [name, withoutPath(arn)]
 }
 
 /** The ARN of an assumed role does not tell the role's path, and within an account its name is enough. */

@@ -22,6 +22,14 @@ export function contextOf({ name, groups }: User): PrincipalContext {
 }
 
 /**
+ * The ARN in a name `issuer#subject` if the issuer is STS itself, which makes tokens for the principals of one account:
+ * `https://<id>.tokens.sts.global.api.aws`. Source: IAM User Guide, "Understanding token claims".
+ */
+export function iamSubjectOf(name: string): string | undefined {
+  return /^https:\/\/[\w-]+\.tokens\.sts\.(?:[\w-]+\.)*api\.aws#(arn:.+)$/.exec(name)?.[1]
+}
+
+/**
  * What the API takes for the Authorization header: who asks, as JSON, or the token of a ServiceAccount behind `Bearer`.
  * A header of the client is never taken for JSON. Nobody asks if no authorizer stands before the function.
  */

@@ -137,6 +137,43 @@ describe('a JWT', () => {
     expect(context).toEqual({ principal: `${issuer}#dora`, groups: '["corp:dev","corp:ops","system:authenticated"]' })
   })
 
+  describe('that STS has signed for a principal of IAM', () => {
+    const awsIssuer = 'https://abc123-def456.tokens.sts.global.api.aws'
+
+    async function askAs(iss: string, subject: string): ReturnType<Authorize> {
+      replies[`${iss}/.well-known/openid-configuration`] = () =>
+        Response.json({ issuer: iss, jwks_uri: 'https://keys.example.com/jwks' })
+      issuers = [{ issuer: iss, audience }]
+      authorize = create()
+      return ask(await jwt((token) => token.setIssuer(iss).setSubject(subject)))
+    }
+
+    it.each([role, 'arn:aws:iam::123456789012:role/team/a/Admin', 'arn:aws:iam::123456789012:user/bob'])(
+      'lets in %s, whose ARN is on the list',
+      async (arn) => {
+        const { policyDocument, context } = await askAs(awsIssuer, arn)
+        expect(policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }])
+        expect(context).toEqual({
+          principal: `${awsIssuer}#${arn}`,
+          groups: '["system:masters","system:authenticated"]',
+        })
+      },
+    )
+
+    it.each([
+      { iss: awsIssuer, subject: 'arn:aws:iam::123456789012:role/Other' },
+      { iss: awsIssuer, subject: `x#${role}` },
+      { iss: 'https://issuer.example.com', subject: role },
+      { iss: 'https://issuer.example.com/a.tokens.sts.global.api.aws', subject: role },
+      { iss: 'https://a.tokens.sts.global.api.aws.example.com', subject: role },
+      { iss: 'https://a.tokens.sts.global.evilapi.aws', subject: role },
+    ])('does not let in $subject of $iss', async ({ iss, subject }) => {
+      const { policyDocument, context } = await askAs(iss, subject)
+      expect(policyDocument.Statement).toMatchObject([{ Effect: 'Deny' }])
+      expect(context).toMatchObject({ groups: '["system:authenticated"]' })
+    })
+  })
+
   it.each([
     { why: 'it is for another audience', change: (token: SignJWT) => token.setAudience('other') },
     { why: 'it has expired', change: (token: SignJWT) => token.setExpirationTime(startMs / 1_000 - 6) },
