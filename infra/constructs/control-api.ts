@@ -240,6 +240,8 @@ const refusals: readonly (readonly [apigateway.ResponseType, Refusal])[] = [
   [apigateway.ResponseType.QUOTA_EXCEEDED, { code: 429, reason: 'TooManyRequests' }],
   // The authorizer could not tell: a 401 would make kubectl throw a good token away.
   [apigateway.ResponseType.AUTHORIZER_FAILURE, { code: 503, reason: 'ServiceUnavailable' }],
+  // Its function has failed, or did not start in time.
+  [apigateway.ResponseType.AUTHORIZER_CONFIGURATION_ERROR, { code: 503, reason: 'ServiceUnavailable' }],
   [apigateway.ResponseType.INTEGRATION_FAILURE, { code: 503, reason: 'ServiceUnavailable' }],
   [apigateway.ResponseType.INTEGRATION_TIMEOUT, { code: 504, reason: 'Timeout' }],
 ]
@@ -249,6 +251,7 @@ const mayRepeat: readonly apigateway.ResponseType[] = [
   apigateway.ResponseType.THROTTLED,
   apigateway.ResponseType.QUOTA_EXCEEDED,
   apigateway.ResponseType.AUTHORIZER_FAILURE,
+  apigateway.ResponseType.AUTHORIZER_CONFIGURATION_ERROR,
 ]
 
 function gatewayResponse(type: apigateway.ResponseType, { code, reason }: Refusal): apigateway.GatewayResponseOptions {

@@ -201,6 +201,7 @@ describe('the API', () => {
     }
     const retried = refusals.filter(({ Properties }) => JSON.stringify(Properties).includes('Retry-After'))
     expect(retried.map(({ Properties }) => String(Properties['ResponseType'])).toSorted()).toEqual([
+      'AUTHORIZER_CONFIGURATION_ERROR',
       'AUTHORIZER_FAILURE',
       'QUOTA_EXCEEDED',
       'THROTTLED',
