@@ -26,9 +26,8 @@ export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOption
   return async (token) => {
     const url = parsePresignedUrl(token)
     checkParameters(url.searchParams, clock.nowMs())
-    const response = await ask(url, clusterId, fetch)
-    const text = await response.text()
-    if (!response.ok) throw notVouchedFor(response.status, text)
+    const { ok, status, text } = await ask(url, clusterId, fetch)
+    if (!ok) throw notVouchedFor(status, text)
     return canonicalArn(callerOf(text))
   }
 }
@@ -96,13 +95,19 @@ function timeOf(text: string): number {
   return ms
 }
 
-async function ask(url: URL, clusterId: string, fetch: KeyFetch): Promise<Response> {
+interface StsAnswer extends Pick<Response, 'ok' | 'status'> {
+  readonly text: string
+}
+
+async function ask(url: URL, clusterId: string, fetch: KeyFetch): Promise<StsAnswer> {
   try {
-    return await fetch(url.href, {
+    const response = await fetch(url.href, {
       headers: { 'x-k8s-aws-id': clusterId, accept: 'application/json' },
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     })
+    const { ok, status } = response
+    return { ok, status, text: await response.text() }
   } catch (cause) {
     throw new OperatingError('UNAVAILABLE', 'the token cannot be verified: STS does not answer', { cause })
   }

@@ -365,6 +365,12 @@ describe('a presigned request to STS', () => {
     delete replies[base]
     await expect(ask(presigned())).rejects.toThrow(/does not answer/)
   })
+
+  it('fails in the same way if STS stops in the middle of its answer', async () => {
+    const cut = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) })
+    replies[base] = () => new Response(cut)
+    await expect(ask(presigned())).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
 })
 
 it.each([undefined, '', 'Basic eDp5', 'Bearer', 'Bearer a b'])(
