@@ -22,8 +22,9 @@ const atOnce = 10
 export function createMigrate({ resources, catalog }: ApiServices): VerbHandler {
   return async (call) => {
     const { object } = await resources.get(call.kind, placeOf(call))
-    const { group, names } = (object as unknown as CustomResourceDefinition).spec
-    const kind = await catalog.byKind(group, names.kind)
+    const { spec, status } = object as unknown as CustomResourceDefinition
+    // What it asks for may be the kind of another definition.
+    const kind = await catalog.byKind(spec.group, (status?.acceptedNames ?? spec.names).kind)
     if (kind === undefined) throw new OperatingError('NOT_FOUND', `${object.metadata.name} is not served`)
     const { limit = pageMax, ...page } = pageOptions(call.request.query)
     const list = await resources.list(kind, { ...page, limit: Math.min(limit, pageMax) })

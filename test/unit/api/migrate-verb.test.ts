@@ -11,13 +11,17 @@ import { endOf } from './end-of.ts'
 import { fakeServices, storedOf, throwing } from './fake-services.ts'
 
 const kind: ServedKind = { ...plainKind, storageVersion: 'v2' }
-const definition = storedOf({ name: 'ks.g.dev' }, { spec: { group: 'g.dev', names: { kind: 'K' } } })
+const definitionWith = (accepted: string): StoredObject =>
+  storedOf(
+    { name: 'ks.g.dev' },
+    { spec: { group: 'g.dev', names: { kind: 'K' } }, status: { acceptedNames: { kind: accepted, plural: 'ks' } } },
+  )
 
-function open(list: Partial<ObjectList>, ends: Readonly<Record<string, () => unknown>> = {}, served = true) {
+function open(list: Partial<ObjectList>, ends: Readonly<Record<string, () => unknown>> = {}, accepted = 'K') {
   let [now, most] = [0, 0]
   const services = fakeServices(
     {
-      get: () => definition,
+      get: () => definitionWith(accepted),
       list: () => ({ items: [], resourceVersion: '50', ...list }),
       patch: async (_kind, { name }) => {
         most = Math.max(most, ++now)
@@ -28,7 +32,7 @@ function open(list: Partial<ObjectList>, ends: Readonly<Record<string, () => unk
     },
     {
       catalog: {
-        byKind: async (group: string, name: string) => (served ? { ...kind, group, kind: name } : undefined),
+        byKind: async (group: string, name: string) => (name === 'K' ? { ...kind, group, kind: name } : undefined),
       } as never,
     },
   )
@@ -111,7 +115,8 @@ describe('a migration', () => {
     await expect(open({ items: items('a') }, { a: lost }).ask()).resolves.toEqual(new Error('lost'))
   })
 
-  it('is of a kind that is served', async () => {
-    expect(await open({}, {}, false).ask()).toBe('NOT_FOUND: ks.g.dev is not served')
+  it('is of the kind that the definition has, and not of one that it waits for', async () => {
+    const { ask, listed } = open({ items: items('a') }, {}, '')
+    expect([await ask(), listed()]).toEqual(['NOT_FOUND: ks.g.dev is not served', []])
   })
 })
