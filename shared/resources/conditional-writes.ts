@@ -4,7 +4,7 @@ import { proceed, type Eventual } from '../model/eventual.ts'
 import type { JsonObject } from '../model/json.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { onNewest } from '../model/on-newest.ts'
-import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import { isDeleting, parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -13,7 +13,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import { withAcceptedChange, type Changer } from './accepted-change.ts'
 import { awaitConversions } from './await-conversion.ts'
 import { asServed, withLaterDefaults } from './as-served.ts'
-import { isOutdated } from './converted-reads.ts'
+import { convertStored, isOutdated } from './converted-reads.ts'
 import { admitByHooks, admitDeletion, concernsHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
@@ -168,9 +168,15 @@ async function changeByCalls(
   plan: ChangePlan,
   options: WriteRun,
 ): Promise<Written> {
-  const live = await awaitConversions(kind, () => seeLive(kind, found))
+  const live = await awaitConversions(kind, () => ({ ...seeLive(kind, found), found: inPresentVersion(kind, found) }))
   const planned = await awaitConversions(kind, () => plan.next(live.before))
   return commit(live, planned, plan, options)
+}
+
+/** No read from the store has asked a webhook. Who writes in the version that an object is stored in needs none. */
+function inPresentVersion({ conversion, version }: ServedKind, found: StoredObject): StoredObject {
+  const isOwn = parseApiVersion(found.object.apiVersion).version === version
+  return conversion === undefined || isOwn ? found : convertStored(conversion, found)
 }
 
 /** Writes what was planned for an object, if anything changes. */

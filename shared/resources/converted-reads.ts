@@ -46,9 +46,14 @@ function nameOf(group: string, kind: string): string {
  * metadata, its status and its deletion concern no version, and its reconciler is told why it stops.
  */
 function inStoredVersion<Stored extends StoredObject>(conversions: KindFunctions, stored: Stored): Stored {
-  const { group, version } = parseApiVersion(stored.object.apiVersion)
+  const { group } = parseApiVersion(stored.object.apiVersion)
   const conversion = conversions.of(group, stored.object.kind)
-  if (conversion === undefined || conversion.version === version) return stored
+  return conversion === undefined ? stored : convertStored(conversion, stored)
+}
+
+/** The same where the conversion is known. */
+export function convertStored<Stored extends StoredObject>(conversion: Conversion, stored: Stored): Stored {
+  if (conversion.version === parseApiVersion(stored.object.apiVersion).version) return stored
   try {
     const object = conversion.convert(stored.object, conversion.version)
     outdated.add(object)

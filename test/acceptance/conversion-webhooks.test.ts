@@ -168,6 +168,47 @@ describe('a webhook that converts', () => {
   })
 })
 
+/** Its status is another one in each version, as its spec is. */
+const convertWithStatus: WebhookServer['answer'] = ({ request }) =>
+  reviewOf(
+    request.uid,
+    request.objects.map(({ status, ...one }: Thing & { readonly status?: object }) => ({
+      ...convert(one, request.desiredAPIVersion),
+      ...(status && { status: { in: request.desiredAPIVersion } }),
+    })),
+  )
+
+describe('an object that is stored in a version of before', () => {
+  const store = async (version: string): Promise<void> => {
+    const { spec } = definition() as Reply
+    const versions = spec.versions.map((one: Reply) => ({ ...one, storage: one['name'] === version }))
+    expect(await send(env, `PATCH ${definitions}/things.convert.dev`, { spec: { versions } })).toMatchObject({
+      code: 200,
+    })
+  }
+  const migrate = (): Promise<Reply> => send(env, `POST ${definitions}/things.convert.dev/migrate`)
+  afterEach(() => store('v2'))
+
+  it('is stored in the present one by a migration', async () => {
+    await create('v2', { amount: 1 })
+    await store('v1')
+    expect(await migrate()).toMatchObject({ version: 'v1', objects: 1, written: 1, failed: [] })
+    expect(await migrate()).toMatchObject({ objects: 1, written: 0 })
+    expect((await get('v1')).spec).toEqual({ size: '1GB' })
+  })
+
+  it('is stored in the present one by a write of its status', async () => {
+    server.answer = convertWithStatus
+    await create('v2', { amount: 1 })
+    await store('v1')
+    const status = { in: 'convert.dev/v1', by: 'a client' }
+    expect(await send(env, `PATCH ${at('v1')}/a/status`, { status })).toMatchObject({ code: 200, status })
+    expect(await migrate()).toMatchObject({ objects: 1, written: 0 })
+    expect((await get('v1')).status).toEqual(status)
+    expect((await get('v2')).status).toEqual({ in: 'convert.dev/v2' })
+  })
+})
+
 it('a webhook of v1beta1 is asked in it, and needs no uid', async () => {
   const { clientConfig } = (definition() as Reply).spec.conversion.webhook
   const webhook = { clientConfig, conversionReviewVersions: ['v1beta1'] }
