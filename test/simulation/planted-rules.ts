@@ -25,8 +25,9 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'the code before takes what the next version of it has stored for its own',
     file: 'shared/resources/converted-reads.ts',
-    find: 'conversion === undefined || conversion.version === version',
-    replace: "conversion === undefined || conversion.version === version || version === 'v1'",
+    find: 'const { group } = parseApiVersion(stored.object.apiVersion)\n  const conversion',
+    replace:
+      "const { group, version } = parseApiVersion(stored.object.apiVersion)\n  if (version === 'v1') return stored\n  const conversion",
   },
   {
     bug: 'what a hook refuses is stored',
