@@ -7,6 +7,7 @@ import { apiVersionOf, parseApiVersion, type ApiObject } from './object.ts'
 import { applyDefaults } from './schema/defaulting.ts'
 import { describeFaults } from './schema/spec-faults.ts'
 import type { StructuralSchema } from './schema/structural-schema.ts'
+import { engineStatusFields } from './status-fields.ts'
 
 /** What a conversion function is given, and what it makes of it. */
 export interface VersionedContent {
@@ -128,11 +129,9 @@ function step(given: ApiObject, { group, kind, from, to, convert, sharesStatus }
 function statusOf(status: JsonObject | undefined, made: Json | undefined): JsonObject | undefined {
   if (status === undefined) return undefined
   const next = isObject(made) ? copyJson(made) : {}
-  for (const field of enginesOwn) if (status[field] !== undefined) next[field] = status[field]
+  for (const field of engineStatusFields) if (status[field] !== undefined) next[field] = status[field]
   return next
 }
-
-const enginesOwn = ['conditions', 'observedGeneration', 'lastHandledReconcileAt'] as const
 
 interface Failure {
   readonly object: ApiObject

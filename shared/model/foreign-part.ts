@@ -14,6 +14,15 @@ export function foreignPart(value: unknown, path: string): string | undefined {
   return found && `${found}; JSON has strings, numbers, booleans, null, lists and plain objects`
 }
 
+/**
+ * Refuses a value of an author's code with a foreign part: some of it would be lost without a word, and what is kept
+ * would never be what was given. Throws a TypeError that begins with `refused`.
+ */
+export function refuseForeign(value: unknown, path: string, refused: string): void {
+  const found = foreignPart(value, path)
+  if (found !== undefined) throw new TypeError(`${refused}: ${found}`)
+}
+
 /** Surely without a foreign part: what is asked after each run, and costs a tenth of looking for its path. */
 function isPlain(value: unknown, depth: number): boolean {
   if (typeof value !== 'object') return typeof value === 'number' ? Number.isFinite(value) : isText(value)

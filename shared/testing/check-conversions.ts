@@ -9,6 +9,7 @@ import type { Random } from '../ports/random.ts'
 import type { Kind } from '../reconciler/kind.ts'
 import { drawValue } from './draw-value.ts'
 import { createSeededRandom } from './seeded-random.ts'
+import { reportedPart } from '../model/status-fields.ts'
 
 export interface ConversionChecks {
   /** Objects of each version. Default 200. */
@@ -71,7 +72,6 @@ function drawObject(
   const { group, kind } = conversion
   const schema = conversion.schemaOf(from) ?? {}
   const { spec = {}, status = {} } = schema.properties ?? {}
-  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...reported } = status.properties ?? {}
   const metadata = {
     name: 'drawn',
     namespace: 'default',
@@ -88,7 +88,7 @@ function drawObject(
       kind,
       metadata,
       spec: parseJson(JSON.stringify(drawn)) as JsonObject,
-      status: drawValue({ type: 'object', properties: reported }, random) as JsonObject,
+      status: drawValue({ type: 'object', properties: reportedPart(status.properties ?? {}) }, random) as JsonObject,
     } satisfies ApiObject)
     faults = describeFaults(schema, object)
     if (faults === undefined) return object
@@ -98,10 +98,9 @@ function drawObject(
 
 /** What functions convert, without what one of the versions does not have. */
 function contentOf({ spec = {}, status = {} }: ApiObject, hidden: readonly string[]): JsonObject {
-  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...reported } = status
   return hidden.reduce<JsonObject>((content, path) => withoutField(content, path.split('.')), {
     spec,
-    status: reported,
+    status: reportedPart(status),
   })
 }
 

@@ -20,10 +20,23 @@ afterEach(() => env.close())
 const create = (): Promise<unknown> => env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
 const change = (size: number): Promise<unknown> => env.patch(Widget, 'w', { spec: { size } })
 
-async function started(run: (ctx: Context) => Outcome<WidgetStatus>): Promise<void> {
+type Run = (ctx: Context) => Outcome<WidgetStatus> | Promise<Outcome<WidgetStatus>>
+
+async function started(run: Run): Promise<void> {
   env = await createTestEnv({ reconcilers: [widgets((runs = []), (_, ctx) => run(ctx))] })
   await create()
   await env.settle()
+}
+
+/** The process dies in the first run, after this. The next process has the object ten minutes later. */
+async function diedOnce(work: (ctx: Context) => Promise<void>): Promise<void> {
+  await started(async (ctx) => {
+    await work(ctx)
+    return runs.length === 1 ? new Promise(() => {}) : done()
+  })
+  await env.crash()
+  // On AWS what the process had in hand comes again after its visibility timeout.
+  await env.advance('10m')
 }
 
 describe('notes', () => {
@@ -45,46 +58,25 @@ describe('notes', () => {
 
   it('are durable once keep resolves, though the process dies in that run', async () => {
     const seen: unknown[] = []
-    env = await createTestEnv({
-      reconcilers: [
-        widgets((runs = []), async (_, ctx) => {
-          seen.push(ctx.notes.get('intent'))
-          ctx.notes.set('intent', 'begun')
-          await ctx.notes.keep()
-          if (runs.length === 1) return new Promise(() => {})
-          return done()
-        }),
-      ],
+    await diedOnce(async (ctx) => {
+      seen.push(ctx.notes.get('intent'))
+      ctx.notes.set('intent', 'begun')
+      await ctx.notes.keep()
     })
-    await create()
-    await env.settle()
-    await env.crash()
-    // On AWS what the process had in hand comes again after its visibility timeout.
-    await env.advance('10m')
     expect(seen.slice(0, 2)).toEqual([undefined, 'begun'])
   })
 
   it('may be read, changed and set, from run to run and after each keep', async () => {
     const seen: unknown[] = []
-    env = await createTestEnv({
-      reconcilers: [
-        widgets((runs = []), async (_, ctx) => {
-          const steps = (ctx.notes.get('steps') ?? []) as string[]
-          seen.push([...steps])
-          for (const step of ['a', 'b']) {
-            steps.push(step)
-            ctx.notes.set('steps', steps)
-            await ctx.notes.keep()
-          }
-          if (runs.length === 1) return new Promise(() => {})
-          return done()
-        }),
-      ],
+    await diedOnce(async (ctx) => {
+      const steps = (ctx.notes.get('steps') ?? []) as string[]
+      seen.push([...steps])
+      for (const step of ['a', 'b']) {
+        steps.push(step)
+        ctx.notes.set('steps', steps)
+        await ctx.notes.keep()
+      }
     })
-    await create()
-    await env.settle()
-    await env.crash()
-    await env.advance('10m')
     await change(2)
     await env.settle()
     expect(seen.slice(0, 3)).toEqual([[], ['a', 'b'], ['a', 'b', 'a', 'b']])

@@ -13,9 +13,9 @@ import type { ApiServices } from '../call.ts'
 import { permitFor } from './grants.ts'
 
 /**
- * What of a write of admission policies a user has to be allowed. The messages of a policy may tell what its parameters
- * hold. So whoever writes a policy or a binding with parameters has to be allowed to read them. Throws INVALID
- * otherwise, as Kubernetes does (`authorizeCreate`, `authorizeUpdate`).
+ * The rights that a write of an admission policy or a binding asks for. The messages of a policy may tell what its
+ * parameters hold, so the writer must be allowed to read them. Throws INVALID otherwise, as Kubernetes does
+ * (`authorizeCreate`, `authorizeUpdate`).
  */
 export async function permitParams(
   { user, wanted, book }: Writing,

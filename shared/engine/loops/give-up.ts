@@ -32,7 +32,7 @@ export async function giveUp(
       await takeIn({ loop, wakeUp: { ...wakeUp, key } })
       const stored = await find(key)
       if (stored === undefined) continue
-      givenUp.set(idOf(loop, key), stored)
+      givenUp.set(runText({ loop, key }), stored)
       logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
     } catch (error) {
       logger.error('object not given up', { loop, ...key, error: String(error) })
@@ -46,11 +46,12 @@ export async function giveUp(
   return (loop, run) => {
     if (givenUp.size === 0) return run
     return async (turn, signal) => {
-      const before = givenUp.get(idOf(loop, turn.key))
+      const text = runText({ loop, key: turn.key })
+      const before = givenUp.get(text)
       // A timer is looked at for what the object says of it.
       if (before === undefined || turn.wakeUps.every(({ origin }) => origin === 'timer')) return run(turn, signal)
       if (isAsGivenUp(before, await find(turn.key), clock.nowMs())) return turn.settle()
-      givenUp.delete(idOf(loop, turn.key))
+      givenUp.delete(text)
       return run(turn, signal)
     }
   }
@@ -68,7 +69,8 @@ function noQueue(): never {
   throw new TypeError('a controller has no dead letters that are sent again')
 }
 
-function idOf(loop: string, key: ObjectKey): string {
+/** The name of a run. No part of it holds a slash. */
+export function runText({ loop, key }: UnendedRun): string {
   return `${loop}/${keyText(key)}`
 }
 

@@ -14,11 +14,12 @@ import type { ApiObject } from '../../model/object.ts'
 import type { Report } from '../../reconciler/outcome.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
 import type { RunFacts } from './run-facts.ts'
+import { reportedPart } from '../../model/status-fields.ts'
 
 /** The object with the status that a verdict gives it: what the run reports, the conditions, what was observed. */
 export function nextStatus(live: ApiObject, verdict: Verdict, facts: RunFacts): ApiObject {
   const { status: current = {} } = live
-  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...own } = current
+  const own = reportedPart(current)
   const { status: reported } = reportOf(verdict)
   if (reported === undefined) return withStatus(live, own, verdict, facts)
   if (facts.reporter === undefined) return withStatus(live, reported, verdict, facts)

@@ -72,7 +72,7 @@ async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: Com
   endWith(() => turn.settle())
 }
 
-/** Whoever holds the message leaves it as it is: it comes again when the function has ended for certain. */
+/** The holder of the message leaves it as it is. The message comes again when the function has ended for certain. */
 export class OverrunError extends Error {
   override readonly name = 'OverrunError'
 }

@@ -1,4 +1,4 @@
-import { foreignPart } from '../../model/foreign-part.ts'
+import { refuseForeign } from '../../model/foreign-part.ts'
 import { copyJson, type Json } from '../../model/json.ts'
 import { withMemory, type Memory } from '../../model/engine-state.ts'
 import type { Notes } from '../../reconciler/notes.ts'
@@ -19,14 +19,13 @@ export class RunNotes implements Notes {
     this.#noted = memory.live().engine.memory?.notes ?? {}
   }
 
-  /** A copy: whoever changes it in place changes what is noted by `set` alone. */
+  /** The answer is a copy. A change of it is noted by `set` alone. */
   get(key: string): Json | undefined {
     return Object.hasOwn(this.#noted, key) ? copyJson(this.#noted[key]) : undefined
   }
 
   set(key: string, value: Json | undefined): void {
-    const foreign = value === undefined ? undefined : foreignPart(value, key)
-    if (foreign !== undefined) throw new TypeError(`notes: ${foreign}`)
+    if (value !== undefined) refuseForeign(value, key, 'notes')
     const { [key]: _, ...others } = this.#noted
     const next = value === undefined ? others : { ...others, [key]: copyJson(value) }
     if (JSON.stringify(next).length > lengthMax)

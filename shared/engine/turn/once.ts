@@ -1,5 +1,5 @@
 import { digest } from '../../model/digest.ts'
-import { foreignPart } from '../../model/foreign-part.ts'
+import { refuseForeign } from '../../model/foreign-part.ts'
 import { copyJson, type Json } from '../../model/json.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { withMemory, type OnceRecord } from '../../model/engine-state.ts'
@@ -21,7 +21,8 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
     { of = null }: OnceOptions = {},
   ): Promise<Result> => {
     time.throwIfOver()
-    refuseForeign(of, `the of of ${key}`)
+    // Another effect could be taken for this one.
+    refuseForeign(of, `the of of ${key}`, 'once')
     const { object, engine } = live()
     const about = digest(canonicalJson(of))
     const known = engine.memory?.once?.[key]
@@ -43,15 +44,10 @@ function checkRoom(once: { readonly [key: string]: OnceRecord } = {}): void {
 
 function resultField(key: string, result: Json | void): Pick<OnceRecord, 'result'> {
   if (result === undefined) return {}
-  refuseForeign(result, `the result of ${key}`)
+  // A retry would be given something else than what the effect has returned.
+  refuseForeign(result, `the result of ${key}`, 'once')
   if (JSON.stringify(result).length <= resultLengthMax) return { result: copyJson(result) }
   throw new TypeError(
     `once: the result of ${key} is longer than ${resultLengthMax} characters; return what identifies it`,
   )
-}
-
-/** A retry would be given something else than what the effect has returned, or take another effect for this one. */
-function refuseForeign(value: Json | void, what: string): void {
-  const foreign = foreignPart(value, what)
-  if (foreign !== undefined) throw new TypeError(`once: ${foreign}`)
 }

@@ -1,5 +1,5 @@
 import { absentIfNotFound, hasCode, OperatingError } from '../../model/errors.ts'
-import { foreignPart } from '../../model/foreign-part.ts'
+import { refuseForeign } from '../../model/foreign-part.ts'
 import { copyJson, type JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -171,7 +171,7 @@ export class RunVerbs {
 
   /** What is written: the author may go on changing their own. */
   #copyBody(kind: ServedKind, { name }: Place, body: JsonObject): JsonObject {
-    refuseForeign(`${kind.kind} ${name}`, body)
+    refuseForeign(body, '', `${kind.kind} ${name} cannot be written`)
     const copy = copyJson(body)
     this.#conceal(kind, copy)
     return copy
@@ -207,14 +207,6 @@ function lateCallError(reason: unknown, { kind, metadata: { namespace, name } }:
     'DEADLINE_EXCEEDED',
     `the run of ${whose} is over, and this call of its context comes too late: an await is missing, or the run took too long`,
   )
-}
-
-/**
- * What an author's code made: of what is no JSON some would be lost, and what is written would never be what is there.
- */
-function refuseForeign(whose: string, body: JsonObject): void {
-  const foreign = foreignPart(body, '')
-  if (foreign !== undefined) throw new TypeError(`${whose} cannot be written: ${foreign}`)
 }
 
 function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {

@@ -8,6 +8,7 @@ import { objectFits } from './fit/fits.ts'
 import { findSettledParts } from './settled.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 import { validate } from './validate.ts'
+import { engineStatusFields } from '../status-fields.ts'
 
 /**
  * Why an object does not fit its schema, defaults included and the status left aside. Undefined: it fits. One quick
@@ -52,12 +53,11 @@ export function describeReportFaults(
 
 const reportSchemas = new WeakMap<StructuralSchema, StructuralSchema>()
 
-/** What is added to every status after its report. */
-const added = ['conditions', 'observedGeneration', 'lastHandledReconcileAt']
-
+/** What the engine adds after a report may be missing in it. */
 function withoutAdded(schema: StructuralSchema): StructuralSchema {
   let reported = reportSchemas.get(schema)
   if (reported === undefined) {
+    const added: readonly string[] = engineStatusFields
     const required = (schema.required ?? []).filter((field) => !added.includes(field))
     reportSchemas.set(schema, (reported = { ...schema, required }))
   }

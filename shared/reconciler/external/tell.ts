@@ -1,13 +1,13 @@
 import type { ConditionPatch } from '../../model/conditions.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { JsonObject } from '../../model/json.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
 import type { CallFailed, RateLimited } from './calls.ts'
 import type { End } from './decide.ts'
 import type { Found } from './requirements.ts'
 import { isWaitedFor, reconcileRequestOf, type ExternalSpec, type ExternalRun } from './run.ts'
 import { remember } from './steps.ts'
+import { reportedPart } from '../../model/status-fields.ts'
 
 /** What a run says when it is over: status and conditions are made from memory, so that equal states read equal. */
 
@@ -71,16 +71,10 @@ function statusOf<Client>(run: ExternalRun<Client>): JsonObject {
   const { memory, periodMs } = run
   const { id, isShownInStatus } = memory
   return {
-    ...(isShownInStatus ? (run.shown ?? shownBy(run.object)) : memory.shown),
+    ...(isShownInStatus ? (run.shown ?? reportedPart(run.object.status ?? {})) : memory.shown),
     ...(id !== undefined && { id }),
     ...(periodMs === 0 ? {} : { syncPeriod: humanDuration(periodMs) }),
   }
-}
-
-/** What the status has that a reconciler reports. */
-function shownBy({ status = {} }: ApiObject): JsonObject {
-  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...shown } = status
-  return shown
 }
 
 export function notReadyPatch({

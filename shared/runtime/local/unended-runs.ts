@@ -1,6 +1,6 @@
-import { keyOf, keyText, parseKeyText } from '../../model/object-key.ts'
+import { keyOf, parseKeyText } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { UnendedRun } from '../../engine/loops/give-up.ts'
+import { runText, type UnendedRun } from '../../engine/loops/give-up.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 
 /**
@@ -77,10 +77,9 @@ interface RunUnderWay {
 }
 
 function textOf({ loop, object }: RunUnderWay): string {
-  return `${loop}/${keyText(keyOf(object))}`
+  return runText({ loop, key: keyOf(object) })
 }
 
-/** The name of a loop holds no slash, as no part of a key does. */
 function parseRun(text: string): UnendedRun {
   const end = text.indexOf('/')
   return { loop: text.slice(0, end), key: parseKeyText(text.slice(end + 1)) }

@@ -7,6 +7,7 @@ import { findFieldDifferences } from './difference.ts'
 import type { Facts } from './facts.ts'
 import { objectSituationOf } from './situation.ts'
 import { ago, agoText, atMost, formatKey, relativeLines, section } from './words.ts'
+import { reportedPart } from '../../../model/status-fields.ts'
 
 /** The questions about what is: desired, observed, and where the two differ. */
 
@@ -48,10 +49,10 @@ function managers({ metadata: { managedFields = [] } }: ApiObject, nowMs: number
 }
 
 export function explainObserved({ stored: { object }, kind, children, controller }: Facts): readonly string[] {
-  const { conditions: _, observedGeneration, lastHandledReconcileAt: __, ...status } = object.status ?? {}
+  const status = reportedPart(object.status ?? {})
   const makes = (controller?.owns ?? []).map((owned) => owned.kind.kind)
   return [
-    ...(kind.hasStatus ? [formatObserved(observedGeneration)] : ['The kind keeps no status.']),
+    ...(kind.hasStatus ? [formatObserved(object.status?.['observedGeneration'])] : ['The kind keeps no status.']),
     ...(Object.keys(status).length === 0 ? [] : atMost(contentLinesMax, yaml({ status }))),
     ...section('Its children:', relativeLines(children)),
     ...(makes.length > 0 && children.shown.length === 0 ? [`It has no children yet, of ${makes.join(', ')}.`] : []),
