@@ -1,10 +1,12 @@
 import type { ApiObject } from '../../../shared/index.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { isPaused, resyncAnnotation } from '../../../shared/model/control-annotations.ts'
 import { isPoisoned, isRoomy, named, promptMs, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 9: an object with a resync period of its own runs once in it. Judged when the period is taken back, where
- * nothing goes wrong, of objects that did not change meanwhile but by their runs.
+ * nothing goes wrong, of objects that did not change meanwhile but by their runs. An object whose last run failed
+ * keeps the time of its backoff.
  */
 export function createOwnResync({ world, scenario, report }: Scene): Checker {
   const isTold =
@@ -29,12 +31,16 @@ export function createOwnResync({ world, scenario, report }: Scene): Checker {
       if (periodOf(after.object) !== undefined && !isPaused(after.object)) sinceMs.set(uid, world.nowMs())
       const latestMs = (periodMs ?? Infinity) + promptMs(scenario) + tickMs
       const ranMs = Math.max(known ?? Infinity, lastRunMs.get(uid) ?? 0)
-      if (known !== undefined && world.nowMs() - ranMs > latestMs)
+      if (known !== undefined && !isBackedOff(before) && world.nowMs() - ranMs > latestMs)
         report(
           `promise 9, resync: ${named(after)} has a period of ${periodMs} ms and ran ${world.nowMs() - ranMs} ms ago`,
         )
     },
   }
+}
+
+function isBackedOff(stored: StoredObject | undefined): boolean {
+  return stored?.engine.wait?.kind === 'Backoff' || stored?.engine.wait?.kind === 'RetryAfter'
 }
 
 /** As users of the simulator say it. */
