@@ -77,10 +77,13 @@ const databases = async (): Promise<readonly unknown[]> =>
 const roles = async (): Promise<readonly unknown[]> =>
   query(await superuserUrl(), `SELECT rolname FROM pg_roles WHERE rolname NOT LIKE 'pg\\_%' ORDER BY 1`)
 
+/** The minute's turn may come between the two statements, and make the database again. */
 async function dropByHand(): Promise<void> {
   const superuser = await superuserUrl()
-  await query(superuser, 'DROP DATABASE orders WITH (FORCE)')
-  await query(superuser, 'DROP ROLE orders')
+  await eventually(async () => {
+    await query(superuser, 'DROP DATABASE IF EXISTS orders WITH (FORCE)')
+    await query(superuser, 'DROP ROLE IF EXISTS orders')
+  })
 }
 
 async function expectReady(path: string): Promise<void> {

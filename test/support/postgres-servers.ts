@@ -42,8 +42,26 @@ function clustersIn(dataDirectory: string): readonly string[] {
   }
 }
 
-/** Runs one statement; the first column of its rows. Every call logs in anew. */
+/**
+ * Runs one statement; the first column of its rows. Every call logs in anew. A statement that loses against one of the
+ * control plane has done nothing, and is run again as a person would.
+ */
 export async function query(url: string, statement: string): Promise<readonly unknown[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await queryOnce(url, statement)
+    } catch (error) {
+      if (tries === triesMax || (error as Error).message !== lost) throw error
+      await sleep(100)
+    }
+  }
+}
+
+/** What PostgreSQL says where two statements alter the same role or database; `XX000`, which says too little. */
+const lost = 'tuple concurrently updated'
+const triesMax = 50
+
+async function queryOnce(url: string, statement: string): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: url, ssl: false, connectionTimeoutMillis: 5_000 })
   // A server that ends tells open connections so; the statement fails then, which is what callers hear of.
   client.on('error', () => {})
