@@ -204,8 +204,10 @@ function checkWriter(kind: ServedKind, live: ApiObject, given: Partial<ObjectMet
   checkPreconditions(kind, live.metadata, given)
 }
 
+/** The version in which an object is stored is no part of what is desired: a migration runs nothing. */
 function hasDesiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject): boolean {
-  const isDesired = (field: string): boolean => field !== 'metadata' && !(kind.hasStatus && field === 'status')
+  const isDesired = (field: string): boolean =>
+    field !== 'metadata' && field !== 'apiVersion' && !(kind.hasStatus && field === 'status')
   for (const field in next) if (isDesired(field) && !equal(live[field], next[field])) return true
   for (const field in live) if (isDesired(field) && next[field] === undefined && live[field] !== undefined) return true
   return false

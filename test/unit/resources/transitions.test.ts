@@ -270,4 +270,8 @@ describe('what a write touched', () => {
     expect(withGeneration(kind, { ...live, more: 1 }, live).metadata.generation).toBe(4)
     expect(withGeneration(kind, { ...live, more: undefined }, live).metadata.generation).toBe(3)
   })
+
+  it('does not move it for the version alone in which the object is stored', () => {
+    expect(withGeneration(kind, { ...live, apiVersion: 'example.com/v1alpha1' }, live).metadata.generation).toBe(3)
+  })
 })
