@@ -12,6 +12,7 @@ import { controllerDashboard, type ShownControllers } from '../dashboards/contro
 import { dashboard } from '../dashboards/dashboard.ts'
 import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
+import { checkSettings } from './check-settings.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
@@ -88,7 +89,7 @@ export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions
    */
   readonly tracing?: boolean
   /**
-   * How many objects of all reconcilers that are not `isolated` run at once, from 2.
+   * How many objects of all reconcilers that are not `isolated` run at once, from 2 to 10,000.
    * @default 10
    */
   readonly sharedConcurrency?: number
@@ -142,7 +143,7 @@ interface AdoptedController extends Construct {
 }
 
 /**
- * A control plane without its controllers: tables, API, relay, the minute's tick, and who looks after dead letters.
+ * A control plane without its controllers, one to a stack: tables, API, relay, the minute's tick, and who looks after dead letters.
  * Add a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
@@ -181,6 +182,7 @@ export class ControlPlane extends Construct {
 
   constructor(scope: Construct, id: string, props: ControlPlaneProps) {
     super(scope, id)
+    checkSettings(props)
     this.props = props
     this.issuers = props.issuers ?? []
     this.principals = new Principals(props.adminPrincipals, this.issuers)
@@ -243,7 +245,7 @@ export class ControlPlane extends Construct {
     this.node.addValidation({
       validate: () => {
         this.adviseOnQuotas()
-        return [...this.withoutController(), ...this.tooManyVariables()]
+        return [...this.besideAnother(), ...this.withoutController(), ...this.tooManyVariables()]
       },
     })
   }
@@ -500,6 +502,14 @@ export class ControlPlane extends Construct {
     if (advice !== undefined) Annotations.of(this).addWarningV2('setpoint:quotas', advice)
   }
 
+  /** Tokens, metrics and dashboards are told apart by their stack. */
+  private besideAnother(): readonly string[] {
+    const others = this.stack.node
+      .findAll()
+      .filter((one) => one instanceof ControlPlane && one !== this && Stack.of(one) === this.stack)
+    return others.map(({ node }) => `the stack has another control plane, ${node.path}: each needs a stack of its own`)
+  }
+
   private withoutController(): readonly string[] {
     return this.reconcilers
       .filter(({ name }) => !this.controllers.has(name))
@@ -546,5 +556,7 @@ function urlsOf(queues: readonly WorkQueue[]): string | readonly string[] {
 /** Left out, the functions have their own default. */
 function retryBudgetVariable({ retryBudget: budget }: ControlPlaneProps): Readonly<Record<string, string>> {
   if (budget === undefined) return {}
-  return { SETPOINT_RETRY_BUDGET: budget === 'none' ? 'none' : `${budget.perSecond}/${budget.burst}` }
+  return {
+    SETPOINT_RETRY_BUDGET: budget === 'none' ? 'none' : `${Number(budget.perSecond.toFixed(3))}/${budget.burst}`,
+  }
 }

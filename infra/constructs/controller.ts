@@ -94,6 +94,7 @@ export class Controller extends Construct {
     super(scope, id)
     const { controlPlane, reconciler: name, entry = controlPlane.reconcilersEntry } = props
     this.name = name
+    checkEnvironment(props)
     this.metrics = controlPlane.metrics
     this.reconciler = describe(entry, controlPlane, name)
     this.isIsolated = props.isolated === true
@@ -176,6 +177,12 @@ export class Controller extends Construct {
   private metric(name: ControllerMetricName, options?: MetricOptions): cloudwatch.Metric {
     return this.metrics.ofController(this.name, name, options)
   }
+}
+
+/** Those are what the control plane tells its functions. */
+function checkEnvironment({ reconciler, environment = {} }: ControllerProps): void {
+  const taken = Object.keys(environment).find((variable) => variable.startsWith('SETPOINT_'))
+  if (taken !== undefined) throw new Error(`${reconciler} cannot have the variable ${taken}: SETPOINT_… are taken`)
 }
 
 const rolePattern = /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/

@@ -1,3 +1,4 @@
+import { Token } from 'aws-cdk-lib'
 import * as iam from 'aws-cdk-lib/aws-iam'
 
 /** An OpenID Connect issuer, and for whom its tokens must be made out. */
@@ -27,13 +28,18 @@ export class Principals {
   readonly issuers: readonly TokenIssuer[]
 
   constructor(administrators: readonly string[], issuers: readonly TokenIssuer[]) {
+    if (Token.isUnresolved(administrators))
+      throw new Error('administrators must be given one by one, and not as a list that CloudFormation fills in')
+    for (const name of administrators) checkName(name, issuers)
     this.administrators = [...administrators]
     this.issuers = issuers
   }
 
   /** Puts a role or user on a list. A presigned request needs no permission; a token of STS does, for its audience. */
   letIn(grantee: iam.IGrantable, list: 'administrators' | 'readers'): iam.Grant {
-    this[list].push(arnOf(grantee))
+    const arn = arnOf(grantee)
+    checkName(arn, this.issuers)
+    this[list].push(arn)
     if (this.issuers.length === 0) return iam.Grant.drop(grantee, 'signs in by a presigned request')
     return iam.Grant.addToPrincipal({
       grantee,
@@ -46,8 +52,22 @@ export class Principals {
   }
 }
 
+/** Throws for a name that nobody proves to have: who stands on a list under it would be refused without a word. */
+function checkName(name: string, issuers: readonly TokenIssuer[]): void {
+  if (Token.isUnresolved(name) || ofAws.test(name)) return
+  if (issuers.some(({ issuer }) => Token.isUnresolved(issuer) || name.startsWith(`${issuer}#`))) return
+  const why = /:assumed-role\//.test(name) ? 'of an assumed role give that of the role itself, as IAM shows it' : forms
+  throw new Error(`nobody signs in as ${JSON.stringify(name)}: ${why}`)
+}
+
+const ofAws =
+  /^arn:aws[a-z-]*:(?:iam::\d{12}:(?:root|(?:role|user)\/[\w+=,.@/-]+)|sts::\d{12}:federated-user\/[\w+=,.@-]+)$/
+const forms = 'a name is the ARN of an IAM role or user, or issuer#subject of one of the issuers'
+
 /** Of a role or a user. */
 function arnOf({ grantPrincipal }: iam.IGrantable): string {
+  // By the ARN of an account only its root user would come in.
+  if (grantPrincipal instanceof iam.AccountPrincipal) throw new Error('only a role or a user can sign in')
   if (grantPrincipal instanceof iam.ArnPrincipal) return grantPrincipal.arn
   const { roleArn, userArn } = grantPrincipal as Partial<iam.IRole & iam.IUser>
   const arn = roleArn ?? userArn

@@ -15,7 +15,7 @@ interface Statement {
 
 function synthesized(): SetpointStack {
   const app = unbundledApp()
-  return new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: true })
+  return new SetpointStack(app, 'Test', { adminPrincipals: [], issuers: [], disposable: true })
 }
 
 /** What of S3 each function may do, by the beginning of its policy's name. */

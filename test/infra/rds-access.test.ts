@@ -91,7 +91,7 @@ it('the stack lets the reconciler of PostgresClusters do that, and says where th
     vpcId: 'vpc-1',
     subnetIds: ['subnet-1', 'subnet-2'],
   }
-  const stack = new SetpointStack(app, 'Test', { adminPrincipals: ['a'], issuers: [], disposable: false, databases })
+  const stack = new SetpointStack(app, 'Test', { adminPrincipals: [], issuers: [], disposable: false, databases })
   const template = Template.fromStack(Stack.of(stack))
   const inVpc = {
     VpcConfig: {
@@ -118,7 +118,7 @@ it('the stack lets the reconciler of PostgresClusters do that, and says where th
 
 describe('the network of databases', () => {
   const open = (databases: DatabasePlace): SetpointStack =>
-    new SetpointStack(unbundledApp(), 'Test', { adminPrincipals: ['a'], issuers: [], disposable: true, databases })
+    new SetpointStack(unbundledApp(), 'Test', { adminPrincipals: [], issuers: [], disposable: true, databases })
 
   it.each([
     { vpcId: 'vpc-1' },

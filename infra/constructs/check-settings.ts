@@ -1,0 +1,69 @@
+import { Token } from 'aws-cdk-lib'
+import type { TokenIssuer } from './principals.ts'
+
+/** What a control plane is told of how its functions work. */
+export interface Settings {
+  readonly issuers?: readonly TokenIssuer[]
+  readonly logLevel?: string
+  readonly retryBudget?: { readonly perSecond: number; readonly burst: number } | 'none'
+  readonly runHistory?: string
+  readonly audit?: string
+  readonly sharedConcurrency?: number
+}
+
+/**
+ * Throws for a setting that the functions would not take. Each of them reads its variables when it starts, which is
+ * behind the deployment: it would fail at every event.
+ */
+export function checkSettings(settings: Settings): void {
+  for (const [name, words] of Object.entries(settingWords)) checkWord(name, settings[name as SettingName], words)
+  checkConcurrency(settings)
+  checkBudget(settings)
+  checkIssuers(settings.issuers ?? [])
+}
+
+/** As the functions know them (shared/runtime/aws/environment.ts). */
+export const settingWords = {
+  logLevel: ['debug', 'info', 'warn', 'error'],
+  audit: ['off', 'writes', 'on'],
+  runHistory: ['all', 'failures', 'none'],
+} as const
+
+type SettingName = keyof typeof settingWords
+
+function checkWord(name: string, word: string | undefined, words: readonly string[]): void {
+  if (word === undefined || Token.isUnresolved(word) || words.includes(word)) return
+  throw new Error(`${name} must be one of ${words.join(', ')}, not ${JSON.stringify(word)}`)
+}
+
+/** Lambda takes a thousand invocations of a queue at once, and a batch has ten messages. */
+const concurrencyMax = 10_000
+
+function checkConcurrency({ sharedConcurrency: count }: Settings): void {
+  if (count === undefined || (Number.isInteger(count) && count >= 2 && count <= concurrencyMax)) return
+  throw new Error(`sharedConcurrency must be a whole number from 2 to ${concurrencyMax}, not ${count}`)
+}
+
+/** The functions read three decimals. */
+const perSecondMin = 0.001
+const perSecondMax = 99_999
+const burstMax = 999_999
+
+function checkBudget({ retryBudget: budget }: Settings): void {
+  if (budget === undefined || budget === 'none') return
+  const { perSecond, burst } = budget
+  const isRate = perSecond >= perSecondMin && perSecond <= perSecondMax
+  const isBurst = Number.isInteger(burst) && burst >= 1 && burst <= burstMax
+  if (isRate && isBurst) return
+  throw new Error(
+    `retryBudget must be { perSecond, burst }, with perSecond from ${perSecondMin} to ${perSecondMax} and burst a whole number from 1 to ${burstMax}, or 'none', not ${JSON.stringify(budget)}`,
+  )
+}
+
+function checkIssuers(issuers: readonly TokenIssuer[]): void {
+  for (const { issuer, audience } of issuers) {
+    if (!Token.isUnresolved(issuer) && !/^https:\/\/[^/?#]+[^?#]*$/.test(issuer))
+      throw new Error(`an issuer must be a URL that begins with https://, not ${JSON.stringify(issuer)}`)
+    if (audience === '') throw new Error(`the issuer ${issuer} must have an audience, for whom its tokens are made out`)
+  }
+}
