@@ -1,5 +1,6 @@
 import { Annotations, Duration, Fn, Lazy, Stack } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
+import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import * as events from 'aws-cdk-lib/aws-events'
 import * as targets from 'aws-cdk-lib/aws-events-targets'
 import type * as iam from 'aws-cdk-lib/aws-iam'
@@ -174,6 +175,8 @@ export class ControlPlane extends Construct {
   readonly reconcilersEntry: string
 
   private readonly props: ControlPlaneProps
+  /** Names the control plane to what reconcilers make outside: a restored table would be another name. */
+  private readonly ownTable: Table
   private readonly principals: Principals
   private readonly sharedVariables = new Map<string, string>()
   private readonly controllers = new Map<string, AdoptedController>()
@@ -194,6 +197,7 @@ export class ControlPlane extends Construct {
 
     const tables = objectTables(this, 'Table', props)
     this.table = tables.used
+    this.ownTable = tables.own
     this.eventBus = new events.EventBus(this, 'Bus')
     this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
     this.sharedConcurrency = props.sharedConcurrency ?? 10
@@ -361,7 +365,11 @@ export class ControlPlane extends Construct {
   }
 
   private createFunction(scope: Construct, id: string, { access, ...props }: FunctionProps): ControlFunction {
-    const environment = { ...this.environment(), ...props.environment }
+    const environment = {
+      ...this.environment(),
+      ...(props.handler === loopRunner.handler && { SETPOINT_PLANE: this.ownTable.tableName }),
+      ...props.environment,
+    }
     const traces = traced.includes(props.handler) ? this.props.traces : undefined
     const created = new ControlFunction(scope, id, { ...props, ...this.common(), environment, traces })
     if (access !== undefined) allowObjects(created, this.table, access)

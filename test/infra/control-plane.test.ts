@@ -1,5 +1,5 @@
-import { RemovalPolicy, Stack } from 'aws-cdk-lib'
-import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { RemovalPolicy, Stack, type CfnElement } from 'aws-cdk-lib'
+import { Match, Template } from 'aws-cdk-lib/assertions'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
@@ -312,6 +312,19 @@ it('the API, and nobody else, is told which mapping reads the stream: another on
   const mappings = Object.entries(resourcesOf(made, 'AWS::Lambda::EventSourceMapping'))
   const [relay] = mappings.find(([, { Properties }]) => 'StartingPosition' in Properties) ?? []
   expect(told).toEqual([{ Ref: relay }])
+})
+
+it('what runs reconcilers is told one name of the control plane, which a restored table does not change', () => {
+  const { stack, controlPlane: plane } = deployed()
+  const all = Object.values(resourcesOf(Template.fromStack(stack), 'AWS::Lambda::Function'))
+  const told = all.flatMap(({ Properties: { Environment } }) => {
+    const { Variables = {} } = (Environment ?? {}) as { readonly Variables?: Readonly<Record<string, unknown>> }
+    expect(Variables['SETPOINT_TABLE']).toHaveProperty('Fn::If')
+    return 'SETPOINT_PLANE' in Variables ? [Variables['SETPOINT_PLANE']] : []
+  })
+  const own = stack.getLogicalId(plane.node.findChild('Table').node.defaultChild as CfnElement)
+  // The shared function and those of the two isolated Controllers.
+  expect(told).toEqual([own, own, own].map((id) => ({ Ref: id })))
 })
 
 describe('the authorizer', () => {

@@ -202,7 +202,9 @@ function chosen(value: unknown, isRestored: boolean, values: ReadonlyMap<string,
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, chosen(one, isRestored, values)]))
 }
 
+/** Without the name of the control plane, which is that of its first table for good. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, one]) => (name === 'SETPOINT_PLANE' ? [] : textsIn(one)))
 }

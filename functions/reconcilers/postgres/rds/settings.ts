@@ -8,11 +8,12 @@ export interface RdsSettings {
 }
 
 /**
- * From `SETPOINT_TABLE`, where all objects are and which every function knows, and from `RDS_SUBNET_GROUP` and
- * `RDS_SECURITY_GROUPS` (ids with commas between them). Throws a TypeError without the first.
+ * From `SETPOINT_PLANE`, which is the same for good, though a restored table takes the place of the first one, and from
+ * `RDS_SUBNET_GROUP` and `RDS_SECURITY_GROUPS` (ids with commas between them). Where the first is not told, the table
+ * stands for it (`SETPOINT_TABLE`). Throws a TypeError without both.
  */
 export function rdsSettingsFrom(environment: Readonly<Record<string, string | undefined>>): RdsSettings {
-  const controlPlane = environment['SETPOINT_TABLE'] ?? ''
+  const controlPlane = environment['SETPOINT_PLANE'] || (environment['SETPOINT_TABLE'] ?? '')
   const subnetGroup = environment['RDS_SUBNET_GROUP'] ?? ''
   const securityGroups = (environment['RDS_SECURITY_GROUPS'] ?? '').split(',').filter((id) => id !== '')
   if (controlPlane === '') throw new TypeError('SETPOINT_TABLE is not set')

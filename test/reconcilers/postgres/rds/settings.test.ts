@@ -13,6 +13,12 @@ describe('where servers of RDS are', () => {
     expect(rdsSettingsFrom({ SETPOINT_TABLE: 'objects', RDS_SUBNET_GROUP: '' })).toEqual({ controlPlane: 'objects' })
   })
 
+  it('are those of one control plane, whatever table it uses: a restored one takes no servers away from it', () => {
+    const told = (table: string) => rdsSettingsFrom({ SETPOINT_TABLE: table, SETPOINT_PLANE: 'objects' })
+    expect(told('objects-20261123T040000Z')).toEqual(told('objects'))
+    expect(told('objects')).toEqual({ controlPlane: 'objects' })
+  })
+
   it('is not known without the control plane', () => {
     expect(() => rdsSettingsFrom({})).toThrow('SETPOINT_TABLE')
   })
