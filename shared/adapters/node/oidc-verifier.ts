@@ -18,16 +18,17 @@ export interface OidcIssuer {
   readonly audience: string
 }
 
-export interface OidcVerifierOptions {
-  /** Whose tokens are taken, each for its own audience. */
-  readonly issuers: readonly OidcIssuer[]
+export interface OidcVerifierOptions<Issuer extends OidcIssuer = OidcIssuer> {
+  /** Whose tokens are taken, each for its own audience. One issuer may be there several times, with other audiences. */
+  readonly issuers: readonly Issuer[]
   readonly fetch: KeyFetch
   readonly clock: Clock
 }
 
 /** What a token says that is proven to be its issuer's, for us and of now: `sub` and `exp` are there. */
-export interface VerifiedToken {
-  readonly issuer: string
+export interface VerifiedToken<Issuer extends OidcIssuer = OidcIssuer> {
+  /** The first of those for whose audience it is. */
+  readonly issuer: Issuer
   readonly claims: JWTPayload
 }
 
@@ -35,7 +36,7 @@ export interface VerifiedToken {
  * Throws UNAUTHORIZED for a token that proves nothing, UNAVAILABLE if whoever could say so does not answer; then the
  * client may come again with the same token.
  */
-export type OidcVerifier = (token: string) => Promise<VerifiedToken>
+export type OidcVerifier<Issuer extends OidcIssuer = OidcIssuer> = (token: string) => Promise<VerifiedToken<Issuer>>
 
 /** No HMAC: with those, who can verify a token can make one. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
@@ -46,7 +47,11 @@ const clockToleranceSeconds = 5
  * the keys are kept for ten minutes, and looked at again for a key that is not among them, twice a minute at most.
  * Source: OpenID Connect Discovery 1.0, section 4; RFC 8725 for what is checked.
  */
-export function createOidcVerifier({ issuers, fetch, clock }: OidcVerifierOptions): OidcVerifier {
+export function createOidcVerifier<Issuer extends OidcIssuer>({
+  issuers,
+  fetch,
+  clock,
+}: OidcVerifierOptions<Issuer>): OidcVerifier<Issuer> {
   const keys = new Map<string, Promise<JWTVerifyGetKey>>()
 
   /** A discovery that failed is tried again with the next token. */
@@ -59,17 +64,21 @@ export function createOidcVerifier({ issuers, fetch, clock }: OidcVerifierOption
 
   return async (token) => {
     const iss = issuerOf(token)
-    const trusted = issuers.find(({ issuer }) => issuer === iss)
-    if (trusted === undefined) throw tokenRefusal('its issuer is none of ours')
+    const trusted = issuers.filter(({ issuer }) => issuer === iss)
+    if (iss === undefined || trusted.length === 0) throw tokenRefusal('its issuer is none of ours')
     try {
-      const { payload } = await jwtVerify(token, await keysOf(trusted.issuer), {
-        ...trusted,
+      const { payload } = await jwtVerify(token, await keysOf(iss), {
+        issuer: iss,
+        audience: trusted.map(({ audience }) => audience),
         algorithms,
         clockTolerance: clockToleranceSeconds,
         currentDate: new Date(clock.nowMs()),
         requiredClaims: ['sub', 'exp'],
       })
-      return { issuer: trusted.issuer, claims: payload }
+      const audiences = [payload.aud].flat()
+      const issuer = trusted.find(({ audience }) => audiences.includes(audience))
+      if (issuer === undefined) throw tokenRefusal('it is for nobody here')
+      return { issuer, claims: payload }
     } catch (error) {
       throw failureOf(error)
     }

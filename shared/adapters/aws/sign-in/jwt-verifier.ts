@@ -25,9 +25,7 @@ export interface TokenIssuer extends OidcIssuer {
   readonly groupsPrefix?: string
 }
 
-export interface JwtVerifierOptions extends OidcVerifierOptions {
-  readonly issuers: readonly TokenIssuer[]
-}
+export type JwtVerifierOptions = OidcVerifierOptions<TokenIssuer>
 
 /**
  * Verifies JWTs of OIDC issuers, those that STS makes for IAM principals (GetWebIdentityToken) among them. The name is
@@ -37,7 +35,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const verify = createOidcVerifier(options)
   return async (token) => {
     const { issuer, claims } = await verify(token)
-    const { anySubject = false, ...rules } = options.issuers.find((one) => one.issuer === issuer) ?? { issuer }
+    const { anySubject = false, ...rules } = issuer
     const user = claimUser(claims, rules)
     if (user === undefined) throw new OperatingError('UNAUTHORIZED', 'the token was rejected: its claims name no user')
     return { ...user, isAdmitted: anySubject }

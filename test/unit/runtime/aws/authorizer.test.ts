@@ -137,6 +137,26 @@ describe('a JWT', () => {
     expect(context).toEqual({ principal: `${issuer}#dora`, groups: '["corp:dev","corp:ops","system:authenticated"]' })
   })
 
+  it.each([
+    { to: audience, effect: 'Deny', groups: '["system:authenticated"]' },
+    { to: 'ci', effect: 'Allow', groups: '["dev","system:authenticated"]' },
+    { to: ['other', 'ci'], effect: 'Allow', groups: '["dev","system:authenticated"]' },
+    { to: ['ci', audience], effect: 'Deny', groups: '["system:authenticated"]' },
+  ])('for $to is held to what its issuer is said to be for that audience', async ({ to, effect, groups }) => {
+    issuers = [
+      { issuer, audience },
+      { issuer, audience: 'ci', anySubject: true, groupsClaim: 'roles' },
+    ]
+    authorize = create()
+    const token = new SignJWT({ roles: ['dev'] }).setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+    const signed = token.setIssuer(issuer).setAudience(to).setSubject('dora')
+    const { policyDocument, context } = await ask(
+      await signed.setExpirationTime(startMs / 1_000 + 300).sign(keys.privateKey),
+    )
+    expect(policyDocument.Statement).toMatchObject([{ Effect: effect }])
+    expect(context).toMatchObject({ groups })
+  })
+
   describe('that STS has signed for a principal of IAM', () => {
     const awsIssuer = 'https://abc123-def456.tokens.sts.global.api.aws'
 
