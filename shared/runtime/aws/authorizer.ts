@@ -16,7 +16,7 @@ import { bearerToken } from '../../model/access/bearer-token.ts'
 import { hasCode, OperatingError } from '../../model/errors.ts'
 import type { TokenBoundary } from './account-tokens.ts'
 import type { AwsBoundary } from './boundary.ts'
-import { administratorsOf, clusterIdOf, issuersOf, readersOf, tokenKeysOf } from './environment.ts'
+import { administratorsOf, clusterIdOf, issuersOf, readersOf, regionOf, tokenKeysOf } from './environment.ts'
 import { lazy } from '../../model/lazy.ts'
 
 /**
@@ -66,7 +66,7 @@ export function createIdentify(
   fetch: KeyFetch,
 ): Identify {
   const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
-  const sts = createStsVerifier({ clusterId: clusterIdOf(environment), fetch, clock })
+  const sts = createStsVerifier({ clusterId: clusterIdOf(environment), region: regionOf(environment), fetch, clock })
   const administrators = new Set(administratorsOf(environment).map(withoutPath))
   const readers = new Set(readersOf(environment).map(withoutPath))
 

@@ -88,6 +88,11 @@ export function accountOfPlane({ SETPOINT_ACCOUNT: account }: Environment): stri
   return account === '' ? undefined : account
 }
 
+/** Where the function is, as Lambda says. */
+export function regionOf({ AWS_REGION: region }: Environment): string | undefined {
+  return region
+}
+
 /** The table with the public keys of tokens of ServiceAccounts, where they are known. */
 export function tokenKeysOf({ SETPOINT_TOKEN_KEYS: table }: Environment): string | undefined {
   return table === '' ? undefined : table

@@ -1,7 +1,8 @@
 /**
- * Where STS answers in the partition `aws`. A token names the host that is asked about it, so it must be one of these,
- * as a whole: who could choose another would be asked instead. Source: AWS General Reference, "AWS Security Token
- * Service endpoints and quotas".
+ * Where STS answers. A token names the host that is asked about it, so it must be one of these, as a whole: who could
+ * choose another would be asked instead. Partitions of AWS have accounts of their own, and two may have one number: only
+ * STS of the partition that the function is in is asked. Source: AWS General Reference, "AWS Security Token Service
+ * endpoints and quotas".
  */
 const regions = [
   'af-south-1',
@@ -32,8 +33,10 @@ const regions = [
   'il-central-1',
   'me-central-1',
   'me-south-1',
+  'me-west-1',
   'mx-central-1',
   'sa-east-1',
+  'sa-west-1',
   'us-east-1',
   'us-east-2',
   'us-west-1',
@@ -41,8 +44,20 @@ const regions = [
 ]
 const fips = ['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2']
 
-export const stsHosts: ReadonlySet<string> = new Set([
+const hosts: ReadonlySet<string> = new Set([
   'sts.amazonaws.com',
   ...regions.map((region) => `sts.${region}.amazonaws.com`),
   ...fips.map((region) => `sts-fips.${region}.amazonaws.com`),
 ])
+
+/** Of the other partitions, by how the names of their Regions begin. */
+const elsewhere: readonly (readonly [begin: string, hosts: ReadonlySet<string>])[] = [
+  ['cn-', new Set(['cn-north-1', 'cn-northwest-1'].map((region) => `sts.${region}.amazonaws.com.cn`))],
+  ['us-gov-', new Set(['us-gov-east-1', 'us-gov-west-1'].map((region) => `sts.${region}.amazonaws.com`))],
+  ['eusc-', new Set(['sts.eusc-de-east-1.amazonaws.eu'])],
+]
+
+/** The hosts of STS in the partition of a Region; in that of most Regions, where none is said. */
+export function stsHostsOf(region = ''): ReadonlySet<string> {
+  return elsewhere.find(([begin]) => region.startsWith(begin))?.[1] ?? hosts
+}

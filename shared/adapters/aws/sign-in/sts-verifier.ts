@@ -2,7 +2,7 @@ import { parseJson } from '../../../model/parse-json.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { KeyFetch } from '../../node/oidc-verifier.ts'
-import { stsHosts } from './sts-regions.ts'
+import { stsHostsOf } from './sts-regions.ts'
 
 export interface StsVerifierOptions {
   /**
@@ -10,6 +10,8 @@ export interface StsVerifierOptions {
    * one.
    */
   readonly clusterId: string
+  /** Where the control plane is: STS of its partition is asked, and no other. */
+  readonly region?: string | undefined
   readonly fetch: KeyFetch
   readonly clock: Clock
 }
@@ -22,9 +24,11 @@ export const stsTokenPrefix = 'k8s-aws-v1.'
  * choice. Everything the token says of where and how to ask is checked before anything is asked. Source:
  * github.com/kubernetes-sigs/aws-iam-authenticator, pkg/token/token.go.
  */
-export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOptions): (token: string) => Promise<string> {
+export function createStsVerifier(options: StsVerifierOptions): (token: string) => Promise<string> {
+  const { clusterId, region, fetch, clock } = options
+  const hosts = stsHostsOf(region)
   return async (token) => {
-    const url = parsePresignedUrl(token)
+    const url = parsePresignedUrl(token, hosts)
     checkParameters(url.searchParams, clock.nowMs())
     const { ok, status, text } = await ask(url, clusterId, fetch)
     if (!ok) throw notVouchedFor(status, text)
@@ -34,12 +38,12 @@ export function createStsVerifier({ clusterId, fetch, clock }: StsVerifierOption
 
 const tokenLengthMax = 4_096
 
-function parsePresignedUrl(token: string): URL {
+function parsePresignedUrl(token: string, hosts: ReadonlySet<string>): URL {
   if (token.length > tokenLengthMax) throw tokenRefusal('it is too long')
   if (!token.startsWith(stsTokenPrefix)) throw tokenRefusal('it is not of this kind')
   const url = parseUrl(Buffer.from(token.slice(stsTokenPrefix.length), 'base64url').toString())
   if (url.protocol !== 'https:') throw tokenRefusal('its URL is not https')
-  if (!stsHosts.has(url.host)) throw tokenRefusal(`${url.host} is no endpoint of STS`)
+  if (!hosts.has(url.host)) throw tokenRefusal(`${url.host} is no endpoint of STS here`)
   if (url.pathname !== '/' || url.username !== '' || url.password !== '' || url.hash !== '')
     throw tokenRefusal('its URL has more than a query')
   return url

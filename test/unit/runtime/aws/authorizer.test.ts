@@ -1,3 +1,4 @@
+import { RegionInfo } from 'aws-cdk-lib/region-info'
 import type { Context } from 'aws-lambda'
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -45,7 +46,7 @@ beforeEach(() => {
   authorize = create()
 })
 
-function create(): Authorize {
+function create(region?: string): Authorize {
   return createAuthorize(
     {
       clock,
@@ -60,6 +61,7 @@ function create(): Authorize {
         SETPOINT_READERS: JSON.stringify([`${issuer}#rita`]),
         SETPOINT_ISSUERS: JSON.stringify(issuers),
         SETPOINT_CLUSTER_ID: clusterId,
+        AWS_REGION: region,
       },
     },
     async (url, init) => {
@@ -301,6 +303,35 @@ describe('a presigned request to STS', () => {
     const { principalId, policyDocument } = await ask(presigned())
     expect(principalId).toBe(role)
     expect(policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }])
+  })
+
+  const partitions = ['aws', 'aws-cn', 'aws-us-gov', 'aws-eusc']
+  const regionsOf = (partition: string) =>
+    RegionInfo.regions.flatMap((one) => (one.partition === partition ? [one] : []))
+
+  it.each(partitions)(
+    'is taken in each Region of %s from the Region’s STS, as the CDK knows them',
+    async (partition) => {
+      const arn = `arn:${partition}:sts::123456789012:assumed-role/Shop/me`
+      for (const { name, domainSuffix = '' } of regionsOf(partition)) {
+        authorize = create(name)
+        const to = `https://sts.${name}.${domainSuffix}/`
+        replies[to] = () => identity(arn)
+        const { principalId, policyDocument } = await ask(presigned({}, to))
+        expect(principalId).toBe(`arn:${partition}:iam::123456789012:role/Shop`)
+        expect(policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }])
+      }
+    },
+  )
+
+  it('is asked of no STS of another partition, whose accounts are others under the same numbers', async () => {
+    for (const here of partitions)
+      for (const there of partitions.filter((one) => one !== here)) {
+        authorize = create(regionsOf(here)[0]?.name)
+        const [{ name, domainSuffix } = { name: '', domainSuffix: '' }] = regionsOf(there)
+        await expect(ask(presigned({}, `https://sts.${name}.${domainSuffix}/`))).rejects.toThrow(/^Unauthorized$/)
+      }
+    expect(asked).toEqual([])
   })
 
   it('is asked for this control plane, in JSON, without following anybody', async () => {
