@@ -221,6 +221,12 @@ export function objectIndexContract(adapter: string, open: () => Promise<OpenInd
         }
       })
 
+      // Names of roles may have any mark but a slash and a percent sign.
+      it.each(['team#dev', '#', 'a#b#c', '~a', '$', ' '])('finds the object that is called %j', async (name) => {
+        const stored = await store.create(storedWidget(name))
+        expect(await found(() => index.onWheel(widgetKind, 0, wheelSlots))).toEqual([textOf(stored)])
+      })
+
       it('forgets what is removed, and knows nothing of a kind without objects', async () => {
         await store.remove(await store.create(storedWidget('a')))
         expect(await found(() => index.onWheel(widgetKind, 0, wheelSlots))).toEqual([])

@@ -45,9 +45,12 @@ export const wholeShare: Share = { index: 0, of: 1 }
 /** The object that an item is about, or was. */
 export function objectKeyOf({ pk, sk }: Item): ObjectKey {
   const kindText = pk?.S?.slice(0, pk.S.lastIndexOf('#')) ?? ''
-  const [namespace = '', name = ''] = livePlace(sk?.S ?? '').split('#')
+  const place = livePlace(sk?.S ?? '')
+  // A name of a role may have a '#', too; a namespace has none.
+  const end = place.indexOf('#')
   const slash = kindText.indexOf('/')
-  return { group: kindText.slice(0, slash), kind: kindText.slice(slash + 1), namespace, name }
+  const [group, kind] = [kindText.slice(0, slash), kindText.slice(slash + 1)]
+  return { group, kind, namespace: place.slice(0, end), name: place.slice(end + 1) }
 }
 
 /**
@@ -64,7 +67,7 @@ function isGrave(sk: string): boolean {
 
 /** The place of the object that lies, or lay, under this sort key. */
 export function livePlace(sk: string): string {
-  return isGrave(sk) ? sk.slice(1).split('#').slice(0, 2).join('#') : sk
+  return isGrave(sk) ? sk.slice(graveMark.length, sk.lastIndexOf('#')) : sk
 }
 
 const graveMark = '~'
