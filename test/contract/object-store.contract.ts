@@ -82,6 +82,14 @@ export function objectStoreContract(
         expect(await store.get({ ...widgetKind, namespace: 'default', name: 'a' })).toBeUndefined()
       })
 
+      it.each(['x'.repeat(1_100), '一'.repeat(400), 'x'.repeat(100_000)])(
+        'knows nothing under a name that is longer than any may be',
+        async (name) => {
+          expect(await store.get({ ...widgetKind, namespace: 'default', name })).toBeUndefined()
+          expect(await store.get({ ...widgetKind, namespace: name, name: 'a' })).toBeUndefined()
+        },
+      )
+
       const places = [
         { other: { group: 'example.org' }, because: 'groups are apart' },
         { other: { group: '' }, because: 'the core group is a group' },
@@ -343,6 +351,14 @@ export function objectStoreContract(
         expect(await names({ after: { namespace: 'a', name: 'b' } })).toEqual(['a/c', 'b/a'])
         expect(await names({ namespace: 'b', after: { namespace: 'a', name: 'z' } })).toEqual(['b/a'])
         expect(await names({ namespace: 'a', after: { namespace: 'b', name: 'a' } })).toEqual([])
+      })
+
+      it('has nothing in a namespace, and goes on behind a place, that is longer than any may be', async () => {
+        for (const name of ['a', 'b']) await store.create(storedWidget(name))
+        const long = 'x'.repeat(2_000)
+        expect((await store.list({ ...widgetKind, namespace: long })).items).toEqual([])
+        const behind = await store.list({ ...widgetKind, after: { namespace: 'default', name: `a${long}` } })
+        expect(behind.items.map(({ object }) => object.metadata.name)).toEqual(['b'])
       })
 
       it('pages through everything once', async () => {

@@ -21,6 +21,17 @@ export function objectItemKey(key: ObjectKey): ItemKey {
   return itemKey(partition(key, hash(place) % bucketCount(key)), place)
 }
 
+/** A sort key takes so many bytes. The longest names that objects may have leave a fifth of them. */
+const placeBytesMax = 1_024
+/** So many characters always fit. */
+const placeCharactersMax = Math.floor(placeBytesMax / 3)
+
+/** Whether an object may lie there. Where none can, DynamoDB refuses to look. */
+export function isPlace(key: Pick<ObjectKey, 'namespace' | 'name'>): boolean {
+  const place = placeText(key)
+  return place.length <= placeCharactersMax || Buffer.byteLength(place) <= placeBytesMax
+}
+
 function placeText({ namespace, name }: Pick<ObjectKey, 'namespace' | 'name'>): string {
   return `${namespace}#${name}`
 }
@@ -70,6 +81,10 @@ export function livePlace(sk: string): string {
   return isGrave(sk) ? sk.slice(graveMark.length, sk.lastIndexOf('#')) : sk
 }
 
+function cutPlace(key: Pick<ObjectKey, 'namespace' | 'name'>): string {
+  return placeText(key).slice(0, placeCharactersMax)
+}
+
 const graveMark = '~'
 
 /**
@@ -79,8 +94,9 @@ export function listRange(
   namespace: string | undefined,
   after: Pick<ObjectKey, 'namespace' | 'name'> | undefined,
 ): { readonly from: string; readonly to: string } | undefined {
-  // The smallest text behind a text is the same with a NUL.
-  const behind = after === undefined ? '#' : `${placeText(after)}\u0000`
+  if (namespace !== undefined && !isPlace({ namespace, name: '' })) return undefined
+  // The smallest text behind a text is the same with a NUL. Nothing begins like one that is too long.
+  const behind = after === undefined ? '#' : isPlace(after) ? `${placeText(after)}\u0000` : cutPlace(after)
   const first = namespace === undefined ? '#' : `${namespace}#`
   const from = behind > first ? behind : first
   const to = namespace === undefined ? graveMark : `${namespace}$`

@@ -4,7 +4,7 @@ import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
 import { type StoredObject, withVersion } from '../../../model/stored-object.ts'
 import { isConditionFailure, isFeedThrottle, wasRepeated } from './dynamodb-failures.ts'
 import { isRemoved, nextVersion, readItem, type WriteMarks } from './dynamodb-items.ts'
-import { objectItemKey, type Item } from './dynamodb-keys.ts'
+import { isPlace, objectItemKey, type Item } from './dynamodb-keys.ts'
 import { createRecordings } from './dynamodb-recordings.ts'
 import { createDynamodbRequests, unknownFate, type DynamodbOptions } from './dynamodb-requests.ts'
 
@@ -49,6 +49,7 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
   const recordings = createRecordings(options)
 
   const read: ObjectItems['read'] = async (key) => {
+    if (!isPlace(key)) return
     const get = new GetItemCommand({ TableName: table, Key: objectItemKey(key), ConsistentRead: true })
     return (await requests.repeat(`read ${keyText(key)}`, () => client.send(get))).Item
   }
