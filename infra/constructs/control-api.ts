@@ -107,7 +107,8 @@ export class ControlApi extends Construct {
         handler: authorizer,
         // So long a token that has expired may still be let in.
         resultsCacheTtl: Duration.minutes(1),
-        validationRegex: '^Bearer .+$',
+        // In whatever letters, as HTTP has it.
+        validationRegex: '^[Bb][Ee][Aa][Rr][Ee][Rr] .+$',
       }),
     }
     this.restApi.root.addMethod('ANY', integration, options)

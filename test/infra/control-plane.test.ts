@@ -8,6 +8,7 @@ import { CfnEventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { ControlPlane, type ControlPlaneProps } from '../../infra/constructs/control-plane.ts'
 import { planeFunctions } from '../../infra/constructs/plane-functions.ts'
+import { bearerToken } from '../../shared/model/access/bearer-token.ts'
 import { relayedWrites } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { apiRunMsMax } from '../../shared/runtime/aws/services.ts'
 import { tableDefinition, timeToLiveAttribute } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
@@ -185,8 +186,17 @@ describe('the API', () => {
       Type: 'TOKEN',
       AuthorizerResultTtlInSeconds: 60,
       IdentitySource: 'method.request.header.Authorization',
-      IdentityValidationExpression: '^Bearer .+$',
     })
+  })
+
+  it('asks it for what says Bearer in whatever letters, as one machine takes it, and for nothing else', () => {
+    const [one] = Object.values(resourcesOf(synthesized, 'AWS::ApiGateway::Authorizer'))
+    const expression = new RegExp(one?.Properties['IdentityValidationExpression'] as string)
+    const isAsked = (authorization: string): boolean => expression.test(authorization)
+    const taken = ['Bearer abc', 'bearer abc', 'BEARER abc']
+    const refused = ['Bearer', 'Bearer ', 'Basic abc', 'abc', 'xBearer abc']
+    expect([taken.map(isAsked), refused.map(isAsked)]).toEqual([taken.map(() => true), refused.map(() => false)])
+    expect(taken.map(bearerToken)).toEqual(taken.map(() => 'abc'))
   })
 
   it('refuses in the words of Kubernetes', () => {
