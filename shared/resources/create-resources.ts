@@ -60,10 +60,13 @@ export interface ResourcesOptions {
   /** What is created is held against them. Left out, there are none. */
   readonly quotas?: Pick<StoredQuotas, 'reserve'>
   readonly policies?: PolicyReview
+  /** Whether a definition may be gone by now of whose kind a creation is. Default: only if its admission took long. */
+  readonly mayOutliveKinds?: boolean
 }
 
 /** The verbs over a store. */
-export function createResources({ store, clock, random, quotas, policies }: ResourcesOptions): Resources {
+export function createResources(options: ResourcesOptions): Resources {
+  const { store, clock, random, quotas, policies, mayOutliveKinds } = options
   const surroundings = ({ group, kind }: ServedKind): Surroundings | Promise<Surroundings> => {
     const nowMs = clock.nowMs()
     return isDefinition(group, kind) ? definitionsIn(store).then((definitions) => ({ nowMs, definitions })) : { nowMs }
@@ -75,6 +78,7 @@ export function createResources({ store, clock, random, quotas, policies }: Reso
     random,
     surroundings,
     writes,
+    ...(mayOutliveKinds !== undefined && { mayOutliveKinds }),
     ...(quotas && { quotas }),
     ...(policies && { policies }),
   }
@@ -175,7 +179,8 @@ async function create(
   const mutated = mutation && (await mutation)
   const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around, budget }, mutated?.object ?? owned)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
-  if (!kind.builtIn && verbs.clock.nowMs() - nowMs > admissionMsMax) await requireDefinition(verbs.store, kind)
+  const mayBeGone = verbs.mayOutliveKinds === true || verbs.clock.nowMs() - nowMs > admissionMsMax
+  if (!kind.builtIn && mayBeGone) await requireDefinition(verbs.store, kind)
   if (kind.namespaced) await requireNamespace(verbs.store, kind, object.metadata)
   return {
     stored: await insert(verbs, kind, first, how.dryRun === true),

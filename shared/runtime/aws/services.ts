@@ -63,7 +63,10 @@ export const apiKindsMaxAgeMs = 10_000
 /** So long after its begin a function of the API has ended, by its timeout. Watches take that long. */
 export const apiRunMsMax = 90_000
 
-/** Behind the last write of a function that began with the oldest kinds; ten seconds are for clocks that differ. */
+/**
+ * Behind the last write of a function of the API that began with the oldest kinds; ten seconds are for clocks that
+ * differ. Others may know older ones: they look for the definition with each creation.
+ */
 const definitionGraceMs = apiKindsMaxAgeMs + apiRunMsMax + 10_000
 
 /** A process of reconcilers learns of a quota that another one made so long after; one of the API with the kinds. */
@@ -134,7 +137,8 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const netted = withSafetyNet(told, { clock, controllers, logger })
   const tracing = options.traces?.tracing
   const store = withWriteSpans(wrapStore(policies.follow(quotas.follow(netted))), tracing)
-  const resources = createResources({ store, clock, random, quotas, policies })
+  const mayOutliveKinds = kindsMaxAgeMs > apiKindsMaxAgeMs
+  const resources = createResources({ store, clock, random, quotas, policies, mayOutliveKinds })
   const events = createEventRecorder({ resources, clock, logger })
   const retryBudget = rate && createSharedRetryBudget(rate, ports.reserve)
   return {
