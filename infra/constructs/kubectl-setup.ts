@@ -23,11 +23,13 @@ export function kubectlSetup(controlPlane: ControlPlane): string {
 
 /**
  * The AWS command line takes a second to start, and kubectl asks it with each of its own starts. Tokens hold for a
- * quarter of an hour, and a file is taken for ten minutes. One for each way to sign in that the environment names.
+ * quarter of an hour, and a file is taken for ten minutes, unless who signs in is configured anew meanwhile. One for
+ * each way to sign in that the environment names.
  */
 const keptLogin = [
   'umask 077; d="$HOME/.kube/cache/setpoint"; mkdir -p "$d" 2>/dev/null',
   'k=$(printf "%s|" "$@" "$AWS_PROFILE" "$AWS_DEFAULT_PROFILE" "$AWS_ACCESS_KEY_ID" "$AWS_ROLE_ARN" "$AWS_CONFIG_FILE" "$AWS_SHARED_CREDENTIALS_FILE" | cksum | tr " " "-"); f="$d/$k"',
+  'for c in "${AWS_SHARED_CREDENTIALS_FILE:-$HOME/.aws/credentials}" "${AWS_CONFIG_FILE:-$HOME/.aws/config}"; do [ "$c" -nt "$f" ] && rm -f "$f"; done',
   '[ -n "$(find "$f" -mmin -10 2>/dev/null)" ] && exec cat "$f"',
   't=$(aws "$@") || exit; printf "%s" "$t"',
   '{ printf "%s" "$t" >"$f.$$" && mv "$f.$$" "$f"; } 2>/dev/null; exit 0',

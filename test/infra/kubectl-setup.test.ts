@@ -58,12 +58,15 @@ describe.skipIf(kubectl === undefined)('a token', { meta: { skipped: noKubectl }
     const home = directory.path
     const bin = join(home, 'bin')
     mkdirSync(bin)
+    const configured = join(home, '.aws')
+    mkdirSync(configured)
     const log = join(home, 'log')
     const aws = `#!/bin/sh\n[ "$AWS_PROFILE" = nobody ] && exit 3\necho "$*" >>'${log}'\necho "token of $AWS_PROFILE"\n`
     writeFileSync(join(bin, 'aws'), aws, { mode: 0o700 })
     const cache = join(home, '.kube/cache/setpoint')
     return {
       cache,
+      aws: configured,
       signIn: (AWS_PROFILE: string, HOME = home) =>
         runProgram(command, [...args], { env: { HOME, AWS_PROFILE, PATH: `${bin}:${process.env['PATH'] ?? ''}` } }),
       starts: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0),
@@ -103,6 +106,21 @@ describe.skipIf(kubectl === undefined)('a token', { meta: { skipped: noKubectl }
     utimesSync(join(home.cache, file), atSeconds, atSeconds)
     await home.signIn('a')
     await home.signIn('a')
+    expect(home.starts()).toBe(2)
+  })
+
+  it.each(['credentials', 'config'])('is asked for again when the file %s of AWS has changed', async (name) => {
+    using home = await openHome()
+    const file = join(home.aws, name)
+    writeFileSync(file, '')
+    const beforeSeconds = Date.now() / 1_000 - 60
+    utimesSync(file, beforeSeconds, beforeSeconds)
+    await home.signIn('a')
+    await home.signIn('a')
+    expect(home.starts()).toBe(1)
+    const afterSeconds = Date.now() / 1_000 + 2
+    utimesSync(file, afterSeconds, afterSeconds)
+    expect(await home.signIn('a')).toMatchObject({ code: 0, stdout: 'token of a' })
     expect(home.starts()).toBe(2)
   })
 
