@@ -2,6 +2,7 @@ import { parseJson } from '../../../model/parse-json.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { KeyFetch } from '../../node/oidc-verifier.ts'
+import { isThrottle } from '../client/service-failure.ts'
 import { stsHostsOf } from './sts-regions.ts'
 
 export interface StsVerifierOptions {
@@ -119,27 +120,35 @@ async function ask(url: URL, clusterId: string, fetch: KeyFetch): Promise<StsAns
 
 const timeoutMs = 10_000
 
-/** STS is throttled with status 400, too. */
+/** STS is throttled with status 400, too: its code says so. The message may repeat what the caller has signed. */
 function notVouchedFor(status: number, text: string): OperatingError {
-  if (status < 500 && status !== 429 && !/Throttl/i.test(text)) return tokenRefusal(`STS answers ${status}`)
+  if (status < 500 && status !== 429 && !isThrottle(errorCodeIn(text))) return tokenRefusal(`STS answers ${status}`)
   return new OperatingError('UNAVAILABLE', `the token cannot be verified: STS answers ${status}`)
 }
 
-interface CallerIdentity {
+interface SaidBySts {
   readonly GetCallerIdentityResponse?: { readonly GetCallerIdentityResult?: { readonly Arn?: unknown } }
+  readonly Error?: { readonly Code?: unknown }
+}
+
+/** As JSON, or as XML where STS gives that all the same. */
+function errorCodeIn(text: string): string {
+  const code = answerIn(text)?.Error?.Code
+  return typeof code === 'string' ? code : (/<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? '')
 }
 
 function callerOf(text: string): string {
-  const arn = identityOf(text)?.GetCallerIdentityResponse?.GetCallerIdentityResult?.Arn
+  const arn = answerIn(text)?.GetCallerIdentityResponse?.GetCallerIdentityResult?.Arn
   if (typeof arn !== 'string') throw new OperatingError('UNAVAILABLE', 'STS gives an answer that names nobody')
   return arn
 }
 
-function identityOf(text: string): CallerIdentity | undefined {
+/** Undefined for an answer that is no JSON. */
+function answerIn(text: string): SaidBySts | undefined {
   try {
-    return parseJson(text) as CallerIdentity
+    return (parseJson(text) as SaidBySts | null) ?? undefined
   } catch {
-    // An answer that is no JSON names nobody either.
+    // It names nobody, as one of another form.
     return undefined
   }
 }

@@ -404,6 +404,18 @@ describe('a presigned request to STS', () => {
     { status: 403, body: 'SignatureDoesNotMatch', expected: /^Unauthorized$/ },
     { status: 400, body: 'ExpiredToken', expected: /^Unauthorized$/ },
     { status: 400, body: '{"Error":{"Code":"Throttling"}}', expected: /cannot be verified/ },
+    { status: 400, body: '<Error><Code>ThrottlingException</Code></Error>', expected: /cannot be verified/ },
+    // It repeats what was signed, which the caller words.
+    {
+      status: 403,
+      body: '{"Error":{"Code":"SignatureDoesNotMatch","Message":"should have been GET / X-Amz-User-Agent=Throttling"}}',
+      expected: /^Unauthorized$/,
+    },
+    {
+      status: 403,
+      body: '<Error><Code>SignatureDoesNotMatch</Code><Message>X-Amz-User-Agent=Throttling</Message></Error>',
+      expected: /^Unauthorized$/,
+    },
     { status: 429, body: '', expected: /cannot be verified/ },
     { status: 503, body: '', expected: /cannot be verified/ },
     { status: 200, body: '<html>', expected: /names nobody/ },
