@@ -36,7 +36,6 @@ const regions = [
   'me-west-1',
   'mx-central-1',
   'sa-east-1',
-  'sa-west-1',
   'us-east-1',
   'us-east-2',
   'us-west-1',
@@ -44,20 +43,34 @@ const regions = [
 ]
 const fips = ['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2']
 
-const hosts: ReadonlySet<string> = new Set([
-  'sts.amazonaws.com',
-  ...regions.map((region) => `sts.${region}.amazonaws.com`),
-  ...fips.map((region) => `sts-fips.${region}.amazonaws.com`),
-])
+interface Partition {
+  /** How the names of its Regions begin. */
+  readonly begin: string
+  readonly suffix: string
+  readonly regions: readonly string[]
+  /** Hosts beside those of Regions. */
+  readonly others?: readonly string[]
+}
 
-/** Of the other partitions, by how the names of their Regions begin. */
-const elsewhere: readonly (readonly [begin: string, hosts: ReadonlySet<string>])[] = [
-  ['cn-', new Set(['cn-north-1', 'cn-northwest-1'].map((region) => `sts.${region}.amazonaws.com.cn`))],
-  ['us-gov-', new Set(['us-gov-east-1', 'us-gov-west-1'].map((region) => `sts.${region}.amazonaws.com`))],
-  ['eusc-', new Set(['sts.eusc-de-east-1.amazonaws.eu'])],
+const partitions: readonly Partition[] = [
+  { begin: 'cn-', suffix: 'amazonaws.com.cn', regions: ['cn-north-1', 'cn-northwest-1'] },
+  { begin: 'us-gov-', suffix: 'amazonaws.com', regions: ['us-gov-east-1', 'us-gov-west-1'] },
+  { begin: 'eusc-', suffix: 'amazonaws.eu', regions: ['eusc-de-east-1'] },
 ]
 
-/** The hosts of STS in the partition of a Region; in that of most Regions, where none is said. */
+const usual: Partition = {
+  begin: '',
+  suffix: 'amazonaws.com',
+  regions,
+  others: ['sts.amazonaws.com', ...fips.map((region) => `sts-fips.${region}.amazonaws.com`)],
+}
+
+/**
+ * The hosts of STS in the partition of a Region, and that of the Region itself, though it is newer than this list. Where
+ * none is said, those of the partition that most Regions are in.
+ */
 export function stsHostsOf(region = ''): ReadonlySet<string> {
-  return elsewhere.find(([begin]) => region.startsWith(begin))?.[1] ?? hosts
+  const { suffix, regions: known, others = [] } = partitions.find(({ begin }) => region.startsWith(begin)) ?? usual
+  const all = /^[a-z\d]+(?:-[a-z\d]+)+$/.test(region) ? [...known, region] : known
+  return new Set([...others, ...all.map((one) => `sts.${one}.${suffix}`)])
 }

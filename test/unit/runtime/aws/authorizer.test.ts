@@ -324,6 +324,14 @@ describe('a presigned request to STS', () => {
     },
   )
 
+  it('is taken from the STS of its own Region, though that is a new one, and nowhere else', async () => {
+    const to = 'https://sts.sa-west-9.amazonaws.com/'
+    replies[to] = () => identity('arn:aws:sts::123456789012:assumed-role/Shop/me')
+    await expect(ask(presigned({}, to))).rejects.toThrow(/^Unauthorized$/)
+    authorize = create('sa-west-9')
+    expect((await ask(presigned({}, to))).principalId).toBe('arn:aws:iam::123456789012:role/Shop')
+  })
+
   it('is asked of no STS of another partition, whose accounts are others under the same numbers', async () => {
     for (const here of partitions)
       for (const there of partitions.filter((one) => one !== here)) {
