@@ -11,6 +11,9 @@ export interface KindCatalog {
   inVersion(kind: ServedKind, version: string): Eventual<ServedKind | undefined>
   /** Preferred version of each group first; built-in groups first. */
   all(): Promise<readonly ServedKind[]>
-  /** Every kind that there may be objects of, as `byKind` gives it. */
-  listStored(): Promise<readonly ServedKind[]>
+  /** Every kind that there may be objects of, as `byKind` gives it; as they were so long ago at most, if that is said. */
+  listStored(oldestMs?: number): Promise<readonly ServedKind[]>
 }
+
+/** For who takes a namespace for empty, or counts: what is of a kind that is not known is not seen. */
+export const freshKindsMs = 1_000

@@ -32,6 +32,9 @@ export interface CatalogOptions {
 export function createKindCatalog({ store, clock, maxAgeMs, ...sources }: CatalogOptions): StoreKindCatalog {
   const kept = keepReading({ read: () => readIndex(store, sources), clock, maxAgeMs })
 
+  // Where every change is told, nothing that is kept is old.
+  const agedAtMost = (oldestMs: number): number => (maxAgeMs === Infinity ? Infinity : Math.min(maxAgeMs, oldestMs))
+
   const look = async (name: string): Promise<ServedKind | undefined> =>
     (await kept.get()).byName.get(name) ?? (await kept.get(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
 
@@ -45,7 +48,7 @@ export function createKindCatalog({ store, clock, maxAgeMs, ...sources }: Catalo
     byKind: (group, kind) => find(`${group}//${kind}`),
     inVersion: ({ group, plural }, version) => find(`${group}/${version}/${plural}`),
     all: async () => (await kept.get()).all,
-    listStored: async () => (await kept.get()).stored,
+    listStored: async (oldestMs = maxAgeMs) => (await kept.get(agedAtMost(oldestMs))).stored,
     invalidate: kept.forget,
   }
 }

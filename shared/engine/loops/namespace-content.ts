@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { isOf } from '../../reconciler/kind.ts'
 import { namespaceKind } from '../../resources/built-in-kinds.ts'
-import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import { freshKindsMs, type KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import type { Turn, TurnRunner } from '../state/turn.ts'
 import type { Route } from '../wake/routes.ts'
@@ -131,7 +131,7 @@ function notBeforeMs({ wakeUps }: Turn): number {
 
 async function removeContent({ store, resources, catalog }: NamespaceContentOptions, namespace: string): Promise<void> {
   if (await isThere(store, namespace)) return
-  const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
+  const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
   await deleteContent(resources, kinds, namespace)
 }
 

@@ -10,6 +10,7 @@ import { serviceAccountKind } from '../../resources/access-kinds.ts'
 import { namespaceKind } from '../../resources/built-in-kinds.ts'
 import { terminatingReason } from '../../resources/refusals.ts'
 import { isOf } from '../../reconciler/kind.ts'
+import { freshKindsMs } from '../../resources/kind-catalog.ts'
 import type { Route } from '../wake/routes.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { namespaceFinalizer } from '../../resources/strategies.ts'
@@ -26,7 +27,7 @@ import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
  */
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   const cleanup: Controller['reconcile'] = async (namespace, ctx) => {
-    const kinds = (await catalog.listStored()).filter(({ namespaced }) => namespaced)
+    const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
     const graceMs = graceEndMs(namespace) - ctx.now()
     if (graceMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(graceMs)}ms`)
     const left = await deleteContent(resources, kinds, namespace.metadata.name)

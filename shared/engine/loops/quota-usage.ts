@@ -9,7 +9,7 @@ import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { isOf } from '../../reconciler/kind.ts'
-import type { KindCatalog } from '../../resources/kind-catalog.ts'
+import { freshKindsMs, type KindCatalog } from '../../resources/kind-catalog.ts'
 import { listPages } from '../../resources/list-pages.ts'
 import { limitNamesOf, resourceQuotaKind } from '../../resources/quota-kind.ts'
 import { isYoung, namesIn, secondOf, withCounts, withoutQuestion, type Count } from '../../resources/quota-usage.ts'
@@ -59,7 +59,7 @@ export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOpt
     if (begun === undefined) return turn.settle()
     const nowS = Math.floor(clock.nowMs() / 1_000)
     const names = namesIn(begun.object)
-    const kinds = (await catalog.listStored()).filter(
+    const kinds = (await catalog.listStored(freshKindsMs)).filter(
       (kind) => kind.namespaced && limitNamesOf(kind).some((name) => names.has(name)),
     )
     const counts = new Map<string, Count>()

@@ -1,6 +1,15 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
+import { garbageGroup } from '../../../../shared/engine/loops/garbage-collector.ts'
+import { createContentRunner } from '../../../../shared/engine/loops/namespace-content.ts'
+import { namespaceController } from '../../../../shared/engine/loops/namespaces.ts'
+import { createQuotaUsage } from '../../../../shared/engine/loops/quota-usage.ts'
+import type { Turn } from '../../../../shared/engine/state/turn.ts'
+import type { Context } from '../../../../shared/index.ts'
+import { keyOf, namespaceKeyOf } from '../../../../shared/model/object-key.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import { resourceQuotaKind } from '../../../../shared/resources/quota-kind.ts'
 import {
   customResourceDefinitionKind as definitionKind,
   namespaceKind,
@@ -51,11 +60,11 @@ function open(kindsMaxAgeMs: number): AwsServices {
   })
 }
 
-async function define(): Promise<void> {
+async function define(kindName = kind, plural = 'widgets'): Promise<void> {
   const schema = { openAPIV3Schema: { type: 'object' } }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
-  const spec = { group, scope: 'Namespaced', names: { plural: 'widgets', kind }, versions }
-  await api.resources.create(definitionKind, { metadata: { name: `widgets.${group}` }, spec }, by)
+  const spec = { group, scope: 'Namespaced', names: { plural, kind: kindName }, versions }
+  await api.resources.create(definitionKind, { metadata: { name: `${plural}.${group}` }, spec }, by)
 }
 
 const create = async (services: AwsServices, name: string, dryRun = false): Promise<unknown> => {
@@ -81,4 +90,53 @@ it('a run makes an object of a kind that was defined anew', async () => {
   await define()
   await create(worker, 'b')
   expect(await count()).toBe(2)
+})
+
+describe('a kind that was defined a moment ago', () => {
+  const gadgets = { group, kind: 'Gadget' }
+  const countGadgets = async (): Promise<number> => (await opened.store.list(gadgets)).items.length
+
+  /** In a namespace, where the worker has known the kinds for a minute. */
+  async function makeGadget(): Promise<void> {
+    await worker.catalog.listStored()
+    clock.moveTo(clock.nowMs() + 60_000)
+    await define('Gadget', 'gadgets')
+    const known = (await api.catalog.byKind(group, 'Gadget')) as ServedKind
+    await api.resources.create(known, { metadata: { name: 'a', namespace: 'n' } }, by)
+  }
+
+  it('goes with its namespace', async () => {
+    await makeGadget()
+    const { stored } = await api.resources.delete(namespaceKind, { namespace: '', name: 'n' })
+    const { cleanup } = namespaceController(worker)
+    const now = (): number => clock.nowMs() + 10_000
+    for (let looks = 0; looks < 3; looks++) await cleanup?.(stored.object, { now } as Context)
+    expect(await countGadgets()).toBe(0)
+  })
+
+  it('goes where it was written into a namespace that is gone', async () => {
+    await makeGadget()
+    await opened.store.remove((await opened.store.get(namespaceKeyOf('n'))) as StoredObject)
+    let settled = 0
+    const settle = async (): Promise<void> => void settled++
+    const run = createContentRunner(worker, async () => {})
+    const key = { group: garbageGroup, kind: 'Content', namespace: '', name: 'n' }
+    await run({ key, wakeUps: [{ origin: 'change' }], settle } as unknown as Turn, new AbortController().signal)
+    expect([await countGadgets(), settled]).toEqual([0, 1])
+  })
+
+  it('counts for a quota', async () => {
+    await makeGadget()
+    const hard = { [`count/gadgets.${group}`]: '7' }
+    const { stored } = await api.resources.create(
+      resourceQuotaKind,
+      { metadata: { name: 'q', namespace: 'n' }, spec: { hard } },
+      by,
+    )
+    const runCount = createQuotaUsage({ ...worker, lagMs: 0 })
+    const turn = { key: keyOf(stored.object), handle: 'h', settle: async () => {}, hold: async () => {} }
+    await runCount(turn as unknown as Turn, new AbortController().signal)
+    const counted = await opened.store.get(keyOf(stored.object))
+    expect(counted?.object.status).toMatchObject({ used: { [`count/gadgets.${group}`]: '1' } })
+  })
 })
