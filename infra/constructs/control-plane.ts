@@ -144,8 +144,8 @@ interface AdoptedController extends Construct {
 }
 
 /**
- * A control plane without its controllers, one to a stack: tables, API, relay, the minute's tick, and who looks after dead letters.
- * Add a `Controller` for each reconciler, in the same stack.
+ * A control plane without its controllers, one to a stack: tables, API, relay, the minute's tick, and who looks after
+ * dead letters. Add a `Controller` for each reconciler, in the same stack.
  */
 export class ControlPlane extends Construct {
   /** All objects: the table of the stack, or one that was restored in its place. */

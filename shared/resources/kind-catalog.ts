@@ -11,7 +11,7 @@ export interface KindCatalog {
   inVersion(kind: ServedKind, version: string): Eventual<ServedKind | undefined>
   /** Preferred version of each group first; built-in groups first. */
   all(): Promise<readonly ServedKind[]>
-  /** Every kind that there may be objects of, as `byKind` gives it; as they were so long ago at most, if that is said. */
+  /** Every kind that there may be objects of, as `byKind` gives it. Not older than that, if it is said. */
   listStored(oldestMs?: number): Promise<readonly ServedKind[]>
 }
 

@@ -7,6 +7,7 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
+import { freshKindsMs } from '../../resources/kind-catalog.ts'
 import { createAdvice, type Advise } from '../insight/advice.ts'
 import { createRunAdvice, type AdviseOnRun } from '../insight/run-advice.ts'
 import { createRunObserver, type RunObserver } from '../insight/run-observer.ts'
@@ -74,9 +75,15 @@ interface Entered {
 /** Whether the turn is over. If not, what was read is old: the object is looked at anew. */
 async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise<boolean> {
   const { controller, engine } = loop
-  const kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
+  let kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
   const stored = await engine.store.get(turn.key)
-  const faults = stored && (findRefusal(loop) ?? findSpecFaults(controller.kind, stored.object, kind))
+  let faults = stored && findFaults(loop, stored, kind)
+  if (stored !== undefined && faults !== undefined && controller.kind.definition === undefined) {
+    // What is known of a kind that others define may be older than the object.
+    await engine.catalog.listStored(freshKindsMs)
+    kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
+    faults = findFaults(loop, stored, kind)
+  }
   const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })
   if (admission.kind === 'retry') return isOver(turn.hold(admission.afterMs))
   if (admission.kind === 'drop' || stored === undefined || kind === undefined) return isOver(turn.settle())
@@ -95,6 +102,11 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
     ? run(loop, runBasis, signal)
     : withRunSpan(engine.tracing, written, controller.name, () => run(loop, runBasis, signal)))
   return true
+}
+
+/** Why this object cannot be given to the reconciler. */
+function findFaults(loop: Loop, { object }: StoredObject, kind: ServedKind | undefined): string | undefined {
+  return findRefusal(loop) ?? findSpecFaults(loop.controller.kind, object, kind)
 }
 
 /** Why no object of the kind can be given to this reconciler: what is served is not its kind. */

@@ -1,8 +1,8 @@
 /**
  * Where STS answers. A token names the host that is asked about it, so it must be one of these, as a whole: who could
- * choose another would be asked instead. Partitions of AWS have accounts of their own, and two may have one number: only
- * STS of the partition that the function is in is asked. Source: AWS General Reference, "AWS Security Token Service
- * endpoints and quotas".
+ * choose another would be asked instead. Partitions of AWS have accounts of their own, and two may have one number. So
+ * only STS of the partition that the function is in is asked. Source: AWS General Reference, "AWS Security Token
+ * Service endpoints and quotas".
  */
 const regions = [
   'af-south-1',
@@ -66,8 +66,8 @@ const usual: Partition = {
 }
 
 /**
- * The hosts of STS in the partition of a Region, and that of the Region itself, though it is newer than this list. Where
- * none is said, those of the partition that most Regions are in.
+ * The hosts of STS in the partition of a Region, and that of the Region itself, though it is newer than this list.
+ * Where none is said, those of the partition that most Regions are in.
  */
 export function stsHostsOf(region = ''): ReadonlySet<string> {
   const { suffix, regions: known, others = [] } = partitions.find(({ begin }) => region.startsWith(begin)) ?? usual

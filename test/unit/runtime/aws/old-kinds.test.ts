@@ -5,8 +5,11 @@ import { createContentRunner } from '../../../../shared/engine/loops/namespace-c
 import { namespaceController } from '../../../../shared/engine/loops/namespaces.ts'
 import { createQuotaUsage } from '../../../../shared/engine/loops/quota-usage.ts'
 import type { Turn } from '../../../../shared/engine/state/turn.ts'
-import type { Context } from '../../../../shared/index.ts'
+import { defineReconciler, done, type Context, type Controller } from '../../../../shared/index.ts'
+import type { JsonObject } from '../../../../shared/model/json.ts'
+import { createReconcileBatch } from '../../../../shared/runtime/aws/reconcile.ts'
 import { keyOf, namespaceKeyOf } from '../../../../shared/model/object-key.ts'
+import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import { resourceQuotaKind } from '../../../../shared/resources/quota-kind.ts'
@@ -43,7 +46,7 @@ beforeEach(async () => {
 afterEach(() => opened.close())
 
 /** Another process. */
-function open(kindsMaxAgeMs: number): AwsServices {
+function open(kindsMaxAgeMs: number, controllers: readonly Controller[] = []): AwsServices {
   return createAwsServices({
     boundary: { clock, random: createSeededRandom(kindsMaxAgeMs), retire: () => {} },
     ports: {
@@ -53,18 +56,29 @@ function open(kindsMaxAgeMs: number): AwsServices {
       inHand: createInHand(clock),
       checkpoint: () => ({ load: async () => {}, save: async () => {} }),
     },
-    controllers: [],
+    controllers,
     kindsMaxAgeMs,
     logger,
     telemetry: createPrometheusTelemetry(),
   })
 }
 
-async function define(kindName = kind, plural = 'widgets'): Promise<void> {
-  const schema = { openAPIV3Schema: { type: 'object' } }
+async function define(kindName = kind, plural = 'widgets', spec: JsonObject = { type: 'object' }): Promise<void> {
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema }]
-  const spec = { group, scope: 'Namespaced', names: { plural, kind: kindName }, versions }
-  await api.resources.create(definitionKind, { metadata: { name: `${plural}.${group}` }, spec }, by)
+  const apiVersion = 'apiextensions.k8s.io/v1'
+  const body = {
+    apiVersion,
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: { group, scope: 'Namespaced', names: { plural, kind: kindName }, versions },
+  }
+  await api.resources.patch(
+    definitionKind,
+    { namespace: '', name: body.metadata.name },
+    { type: 'apply', body, force: true },
+    by,
+  )
 }
 
 const create = async (services: AwsServices, name: string, dryRun = false): Promise<unknown> => {
@@ -139,4 +153,37 @@ describe('a kind that was defined a moment ago', () => {
     const counted = await opened.store.get(keyOf(stored.object))
     expect(counted?.object.status).toMatchObject({ used: { [`count/gadgets.${group}`]: '1' } })
   })
+})
+
+it('an object is not refused for what its kind, which others define, no longer says', async () => {
+  const sized = (maximum: number): JsonObject => ({
+    type: 'object',
+    properties: { size: { type: 'integer', maximum } },
+  })
+  await define(kind, 'widgets', sized(1))
+  const seen: string[] = []
+  const reconcile = async ({ metadata }: ApiObject) => {
+    seen.push(metadata.name)
+    return done()
+  }
+  const widgets = defineReconciler({ group, version: 'v1', kind, namespaced: true }, { name: 'widgets', reconcile })
+  const runner = open(300_000, [widgets])
+  await runner.catalog.listStored()
+  clock.moveTo(clock.nowMs() + 60_000)
+  await define(kind, 'widgets', sized(10))
+  const known = (await api.catalog.byKind(group, kind)) as ServedKind
+  const body = { metadata: { name: 'large', namespace: 'n' }, spec: { size: 5 } }
+  const { stored } = await api.resources.create(known, body, by)
+  const queue = {
+    send: async () => {},
+    receive: async () => [],
+    wake: async () => {},
+    settle: async () => {},
+    hold: async () => {},
+  }
+  const capacityOf = () => ({ queue: 'system', concurrency: 10 })
+  const batch = createReconcileBatch({ ...runner, queueOf: () => queue, capacityOf })
+  const wakeUp = { key: keyOf(stored.object), origin: 'change', dedupId: 'a', lane: 'urgent', reason: '' } as const
+  await batch([{ loop: 'widgets', delivery: { wakeUp, handle: 'h', receiveCount: 1 } }], 30_000)
+  expect(seen).toEqual(['large'])
 })
