@@ -17,3 +17,6 @@ export interface KindCatalog {
 
 /** For who takes a namespace for empty, or counts: what is of a kind that is not known is not seen. */
 export const freshKindsMs = 1_000
+
+/** For who writes: as old as those may be that an API of several processes knows. */
+export const writtenKindsMs = 10_000

@@ -9,6 +9,7 @@ import type { Kind } from '../../reconciler/kind.ts'
 import { requireRight, type Access, type Rights } from '../../reconciler/rights.ts'
 import { keyIn } from '../../resources/conditional-writes.ts'
 import { refuseIncomplete } from '../../resources/damaged.ts'
+import { writtenKindsMs } from '../../resources/kind-catalog.ts'
 import type { Place, Resources, Written } from '../../resources/resources.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
 import { asRead } from '../state/as-read.ts'
@@ -138,7 +139,12 @@ export class RunVerbs {
     const { time, object, engine, manager, rights } = this.#options
     if (time.isOver) throw lateCallError(time.reason, object)
     requireRight(rights, { reconciler: manager, kind, access })
-    const found = await engine.catalog.byKind(kind.group, kind.kind)
+    let found = await engine.catalog.byKind(kind.group, kind.kind)
+    if (access === 'write' && found?.builtIn === false) {
+      // By an old definition a write would drop what the object has got by a new one.
+      await engine.catalog.listStored(writtenKindsMs)
+      found = await engine.catalog.byKind(kind.group, kind.kind)
+    }
     if (found?.version === kind.version) return found
     if (found !== undefined) return (await engine.catalog.inVersion(found, kind.version)) ?? found
     const group = kind.group || 'core'

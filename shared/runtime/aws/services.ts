@@ -19,6 +19,7 @@ import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
 import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
+import { writtenKindsMs } from '../../resources/kind-catalog.ts'
 import { createKindCatalog, type StoreKindCatalog } from '../../resources/store-kind-catalog.ts'
 import type { ReadAccess } from '../../api/access/guard.ts'
 import type { Allowances } from '../../ports/allowances.ts'
@@ -58,7 +59,7 @@ export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBo
 const accessMaxAgeMs = 60_000
 
 /** How old the kinds may be that the API knows. */
-export const apiKindsMaxAgeMs = 10_000
+export const apiKindsMaxAgeMs = writtenKindsMs
 
 /** So long after its begin a function of the API has ended, by its timeout. Watches take that long. */
 export const apiRunMsMax = 90_000

@@ -8,7 +8,7 @@ import type { Turn } from '../../../../shared/engine/state/turn.ts'
 import { defineReconciler, done, type Context, type Controller } from '../../../../shared/index.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import { createReconcileBatch } from '../../../../shared/runtime/aws/reconcile.ts'
-import { keyOf, namespaceKeyOf } from '../../../../shared/model/object-key.ts'
+import { keyOf, namespaceKeyOf, type ObjectKey } from '../../../../shared/model/object-key.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
@@ -155,6 +155,38 @@ describe('a kind that was defined a moment ago', () => {
   })
 })
 
+/** A process of reconcilers that has known the kinds for a minute, in which somebody has changed one. */
+async function startRunner(controller: Controller, change: () => Promise<void>): Promise<AwsServices> {
+  const runner = open(300_000, [controller])
+  await runner.catalog.listStored()
+  clock.moveTo(clock.nowMs() + 60_000)
+  await change()
+  return runner
+}
+
+const queue = {
+  send: async () => {},
+  receive: async () => [],
+  wake: async () => {},
+  settle: async () => {},
+  hold: async () => {},
+}
+
+async function runOnce(runner: AwsServices, key: ObjectKey): Promise<void> {
+  const capacityOf = () => ({ queue: 'system', concurrency: 10 })
+  const batch = createReconcileBatch({ ...runner, queueOf: () => queue, capacityOf })
+  const wakeUp = { key, origin: 'change', dedupId: 'a', lane: 'urgent', reason: '' } as const
+  await batch([{ loop: 'test', delivery: { wakeUp, handle: 'h', receiveCount: 1 } }], 30_000)
+}
+
+const Widget = { group, version: 'v1', kind, namespaced: true } as const
+
+async function makeWidget(spec: JsonObject): Promise<ObjectKey> {
+  const known = (await api.catalog.byKind(group, kind)) as ServedKind
+  const { stored } = await api.resources.create(known, { metadata: { name: 'w', namespace: 'n' }, spec }, by)
+  return keyOf(stored.object)
+}
+
 it('an object is not refused for what its kind, which others define, no longer says', async () => {
   const sized = (maximum: number): JsonObject => ({
     type: 'object',
@@ -166,24 +198,32 @@ it('an object is not refused for what its kind, which others define, no longer s
     seen.push(metadata.name)
     return done()
   }
-  const widgets = defineReconciler({ group, version: 'v1', kind, namespaced: true }, { name: 'widgets', reconcile })
-  const runner = open(300_000, [widgets])
-  await runner.catalog.listStored()
-  clock.moveTo(clock.nowMs() + 60_000)
-  await define(kind, 'widgets', sized(10))
-  const known = (await api.catalog.byKind(group, kind)) as ServedKind
-  const body = { metadata: { name: 'large', namespace: 'n' }, spec: { size: 5 } }
-  const { stored } = await api.resources.create(known, body, by)
-  const queue = {
-    send: async () => {},
-    receive: async () => [],
-    wake: async () => {},
-    settle: async () => {},
-    hold: async () => {},
-  }
-  const capacityOf = () => ({ queue: 'system', concurrency: 10 })
-  const batch = createReconcileBatch({ ...runner, queueOf: () => queue, capacityOf })
-  const wakeUp = { key: keyOf(stored.object), origin: 'change', dedupId: 'a', lane: 'urgent', reason: '' } as const
-  await batch([{ loop: 'widgets', delivery: { wakeUp, handle: 'h', receiveCount: 1 } }], 30_000)
-  expect(seen).toEqual(['large'])
+  const runner = await startRunner(defineReconciler(Widget, { name: 'test', reconcile }), () =>
+    define(kind, 'widgets', sized(10)),
+  )
+  await runOnce(runner, await makeWidget({ size: 5 }))
+  expect(seen).toEqual(['w'])
 })
+
+it.each(['apply', 'patch'] as const)(
+  'what an object has by a new definition stays when a run writes it: %s',
+  async (verb) => {
+    const of = (...names: string[]): JsonObject => ({
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, { type: 'integer' }])),
+    })
+    await define(kind, 'widgets', of('size'))
+    const reconcile = async (_: ApiObject, ctx: Context) => {
+      const name = 'w'
+      if (verb === 'apply') await ctx.apply(Widget, { metadata: { name }, spec: { size: 8 } }, { owned: false })
+      else await ctx.patch(Widget, name, { spec: { size: 8 } })
+      return done()
+    }
+    const runner = await startRunner(defineReconciler(Widget, { name: 'test', reconcile }), () =>
+      define(kind, 'widgets', of('size', 'colour')),
+    )
+    const key = await makeWidget({ size: 5, colour: 7 })
+    await runOnce(runner, key)
+    expect((await opened.store.get(key))?.object.spec).toEqual({ size: 8, colour: 7 })
+  },
+)
