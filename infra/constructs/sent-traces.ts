@@ -1,3 +1,4 @@
+import { Token } from 'aws-cdk-lib'
 import * as iam from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import type { Construct } from 'constructs'
@@ -90,6 +91,8 @@ export function allowAdot(worker: lambda.Function): void {
 
 function endpointOf({ endpoint, adot, layer, ratio = 0.05 }: SentTraces): string {
   if (!(ratio >= 0 && ratio <= 1)) throw new Error(`ratio of traces must be from 0 to 1, not ${ratio}`)
+  if (endpoint !== undefined && !Token.isUnresolved(endpoint) && !/^https?:\/\/[^/]/.test(endpoint))
+    throw new Error(`the endpoint of traces must begin with https:// or http://, not be ${JSON.stringify(endpoint)}`)
   if (adot === undefined && endpoint !== undefined) return endpoint
   if (adot === undefined) throw new Error('traces need the endpoint of a collector, or adot')
   const both = endpoint === undefined ? layer && 'layer' : 'endpoint'

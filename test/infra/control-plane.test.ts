@@ -550,6 +550,7 @@ describe('traces by ADOT', () => {
   it.each([
     [{ adot: {}, endpoint: 'https://collector.example.com:4318' }, /they have no endpoint/],
     [{}, /need the endpoint of a collector, or adot/],
+    [{ endpoint: 'collector:4318' }, /must begin with https:\/\/ or http:\/\//],
     [{ adot: {}, ratio: 2 }, /ratio of traces must be from 0 to 1/],
   ])('that are %j are refused', (traces, why) => {
     expect(() => deployed({ traces })).toThrow(why)
