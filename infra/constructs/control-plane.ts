@@ -552,7 +552,7 @@ const targetsMax = 5
 
 /** How many objects run at once of each of its queues. */
 function shareConcurrency({ queues, reconciler }: AdoptedController): readonly { readonly concurrency: number }[] {
-  return queues.map(() => ({ concurrency: Math.ceil(reconciler.concurrency / queues.length) }))
+  return queues.map(() => ({ concurrency: Math.floor(reconciler.concurrency / queues.length) }))
 }
 
 /** One as it is: what a version reads that knows no others. */

@@ -41,7 +41,7 @@ export interface ControllerProps {
   /**
    * Only with `isolated`: over how many queues its objects are spread, by their names, from 1 to 16. More than one
    * where the quota of a FIFO queue in your Region ends: see docs/aws.md. Each costs as much as the first for being
-   * asked.
+   * asked, and runs two objects at once at least: the concurrency of the reconciler must have room for that.
    * @default 1
    */
   readonly queues?: number
@@ -136,8 +136,7 @@ export class Controller extends Construct {
       environment: props.environment ?? {},
       ...placeOf(props),
     })
-    const concurrency = Math.ceil(this.reconciler.concurrency / count)
-    const feeding = feedingOf({ concurrency })
+    const feeding = feedingOf({ concurrency: concurrencyOfEach(this.reconciler, count) })
     for (const queue of queues) queue.feed(worker, feeding)
     controlPlane.reserve(worker, feeding.maxConcurrency * queues.length)
     // What comes out of a queue that its key has left is sent on.
@@ -203,6 +202,20 @@ function countUsed({ reconciler, queues = 1, queuesUsed = queues }: ControllerPr
     throw new Error(`queuesUsed of ${reconciler} must be 1 to its ${queues} queues, not ${queuesUsed}`)
   return queuesUsed
 }
+
+/** How many objects of each of so many queues run at once: of all together no more than the reconciler says. */
+function concurrencyOfEach({ name, concurrency }: ReconcilerDescription, queues: number): number {
+  if (queues === 1) return concurrency
+  const least = queues * leastAtOnce
+  if (concurrency < least)
+    throw new Error(
+      `${queues} queues of ${name} run ${least} objects at once at least, and its reconciler lets ${concurrency}: have fewer queues, or raise its concurrency`,
+    )
+  return Math.floor(concurrency / queues)
+}
+
+/** Of a queue: Lambda can be held to no less. */
+const leastAtOnce = 2
 
 /** Of a run in the shared function. */
 const sharedTimeoutMs = 60_000

@@ -145,7 +145,40 @@ interface Tagged {
   readonly Properties?: { readonly Tags?: readonly { readonly Key: string; readonly Value: string }[] }
 }
 
+interface FedMapping {
+  readonly FunctionName: { readonly Ref?: string }
+  readonly BatchSize: number
+  readonly ScalingConfig: { readonly MaximumConcurrency: number }
+}
+
 describe('a Controller with several queues', () => {
+  it('runs no more objects at once than its reconciler lets', () => {
+    // That of the shelves is 40.
+    const atOnce = (queues: number): number => {
+      const one = deployed({}, { queues })
+      const id = one.stack.getLogicalId(one.controllers.shelf.function.node.defaultChild as never)
+      const mappings = Object.values(resourcesOf(one.template(), 'AWS::Lambda::EventSourceMapping'))
+      return mappings
+        .map(({ Properties }) => Properties as unknown as FedMapping)
+        .filter(({ FunctionName }) => FunctionName.Ref === id)
+        .reduce((sum, { BatchSize, ScalingConfig }) => sum + BatchSize * ScalingConfig.MaximumConcurrency, 0)
+    }
+    for (const queues of [1, 3, 7, 16]) expect([queues, atOnce(queues) <= 40]).toEqual([queues, true])
+  })
+
+  it('is refused where they would run more, since Lambda runs two of each at least', () => {
+    const few = new Stack(unbundledApp(), 'Few')
+    const plane = new ControlPlane(few, 'ControlPlane', {
+      reconcilers: 'test/infra/fixtures/usual.ts',
+      adminPrincipals: [],
+    })
+    const { name: reconciler = '' } = plane.reconcilers[0] ?? {}
+    const make = (queues: number): Controller =>
+      new Controller(few, `With${queues}`, { controlPlane: plane, reconciler, isolated: true, queues })
+    expect(() => make(6)).toThrow('run 12 objects at once at least, and its reconciler lets 10')
+    expect(() => make(5)).not.toThrow()
+  })
+
   const four = deployed({}, { queues: 4, queuesUsed: 3 })
   const ids = four.controllers.shelf.queues.map(({ queue: own }) =>
     four.stack.getLogicalId(own.node.defaultChild as never),
