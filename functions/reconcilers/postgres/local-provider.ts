@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { hasReason } from './failure.ts'
+import { hasReason, PostgresFailure } from './failure.ts'
 import type { ClusterIdentity, PostgresProvider, Programs, ProviderRun, Stage, WantedCluster } from './provider.ts'
+import { requirePassword } from './scram.ts'
 import { configure } from './server/configure.ts'
 import { destroy } from './server/destroy.ts'
 import { type Server, findDataVersion } from './server/home.ts'
@@ -9,7 +10,8 @@ import { initialise } from './server/initialise.ts'
 import { cutLog, reload, start, stopServer } from './server/lifecycle.ts'
 import { observe } from './server/observe.ts'
 import { loopback } from './server/port.ts'
-import { resetPassword } from './server/superuser.ts'
+import type { Postmaster } from './server/postmaster.ts'
+import { restoreSuperuser } from './server/superuser.ts'
 import { withConnection } from './sql/connection.ts'
 
 /**
@@ -130,10 +132,8 @@ async function runStage(
   let postmaster = await start(server, signal)
   const changes = before.running === undefined ? ['started the server'] : []
   if (!(await letsIn(postmaster.port, wanted, signal))) {
-    await stopServer(server, signal)
-    await resetPassword(server, wanted.superuser, signal)
-    postmaster = await start(server, signal)
-    changes.push('gave the superuser the password of its Secret')
+    postmaster = await letSuperuserIn(server, wanted, signal)
+    changes.push('let the superuser in again, by the password of its Secret')
   }
   notes.set(runningNote, true)
   await cutLog(server)
@@ -145,6 +145,20 @@ async function runStage(
     changes,
     endpoint: { host: loopback, port, version: before.version ?? '', startedAt, programs: running },
   }
+}
+
+/**
+ * Stops the server for a moment, so that the superuser gets in by the password of its Secret; not for a password that
+ * cannot be one. Fails for good if that does not help: the next run would stop the server again.
+ */
+async function letSuperuserIn(server: Server, wanted: WantedCluster, signal: AbortSignal): Promise<Postmaster> {
+  requirePassword(wanted.superuser.password)
+  await stopServer(server, signal)
+  await restoreSuperuser(server, wanted.superuser, signal)
+  const postmaster = await start(server, signal)
+  if (await letsIn(postmaster.port, wanted, signal)) return postmaster
+  const message = 'the server does not let the superuser in, though it has the password of its Secret'
+  throw new PostgresFailure('terminal', 'AuthenticationFailed', message)
 }
 
 async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {

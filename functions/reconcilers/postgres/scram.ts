@@ -11,10 +11,14 @@ const deriveKey = promisify(pbkdf2)
  * 4013.
  */
 export async function scramVerifier(password: string): Promise<string> {
-  if (!/^[\x20-\x7e]+$/.test(password)) {
-    throw new PostgresFailure('terminal', 'InvalidPassword', 'a password must consist of printable ASCII characters')
-  }
+  requirePassword(password)
   return verifierOf(password, { salt: randomBytes(16), count: iterations })
+}
+
+/** Refuses for good what cannot be a password. */
+export function requirePassword(text: string): void {
+  if (/^[\x20-\x7e]+$/.test(text)) return
+  throw new PostgresFailure('terminal', 'InvalidPassword', 'a password must consist of printable ASCII characters')
 }
 
 /** Whether a stored verifier is that of the password; false for any other form of stored password, and for none. */

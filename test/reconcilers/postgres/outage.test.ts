@@ -11,6 +11,7 @@ import { observe } from '../../../functions/reconcilers/postgres/server/observe.
 import { stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import type { Json } from '../../../shared/index.ts'
 import type { Logger } from '../../../shared/ports/logger.ts'
+import { withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { createTestEnv } from '../../../shared/testing/test-env.ts'
 import { deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
 import { longOnly } from '../../support/strength.ts'
@@ -23,8 +24,9 @@ afterAll(() => bench[Symbol.asyncDispose]())
 
 const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => quiet }
 
-it('the stages of a server tell whether it ended by itself, or was stopped by them', longOnly, async () => {
-  const server = bench.server('default_main')
+/** A server of the name `default_NAME`, and its stages as one run of its cluster takes them. */
+function openStages(name: string) {
+  const server = bench.server(`default_${name}`)
   const provider = localProvider(dirname(server.directory))
   const noted = new Map<string, Json | undefined>()
   const notes = {
@@ -34,19 +36,24 @@ it('the stages of a server tell whether it ended by itself, or was stopped by th
   }
   const wanted: WantedCluster = {
     namespace: 'default',
-    name: 'main',
+    name,
     uid: 'u',
     superuser,
     port: undefined,
     parameters: {},
     machine: {},
   }
-  const runAll = async (parameters: WantedCluster['parameters'] = {}): Promise<readonly StageResult[]> => {
+  const runAll = async (changed: Partial<WantedCluster> = {}): Promise<readonly StageResult[]> => {
     const results: StageResult[] = []
     for (const stage of provider.stages)
-      results.push(await stage.run({ ...wanted, parameters }, { signal: deadline(), notes, now: () => 0, log: quiet }))
+      results.push(await stage.run({ ...wanted, ...changed }, { signal: deadline(), notes, now: () => 0, log: quiet }))
     return results
   }
+  return { server, runAll }
+}
+
+it('the stages of a server tell whether it ended by itself, or was stopped by them', longOnly, async () => {
+  const { server, runAll } = openStages('main')
   const outages = (results: readonly StageResult[]) => results.flatMap(({ outage }) => outage ?? [])
 
   expect(outages(await runAll())).toEqual([])
@@ -57,15 +64,35 @@ it('the stages of a server tell whether it ended by itself, or was stopped by th
   expect((await stat(log)).size).toBeLessThan(1_000_000)
   expect((await stat(`${log}.old`)).size).toBe(2 ** 26)
   // What takes a restart is no outage.
-  expect(outages(await runAll({ max_connections: '30' }))).toEqual([])
+  expect(outages(await runAll({ parameters: { max_connections: '30' } }))).toEqual([])
 
   const { running } = await observe(server, deadline())
   process.kill(running?.pid ?? 0, 'SIGKILL')
   await expect.poll(async () => (await observe(server, deadline())).running).toBeUndefined()
-  const after = await runAll({ max_connections: '30' })
+  const after = await runAll({ parameters: { max_connections: '30' } })
   expect(outages(after)).toEqual(['the server had ended by itself'])
   expect(after.flatMap(({ changes = [] }) => changes)).toContain('started the server')
-  expect(outages(await runAll({ max_connections: '30' }))).toEqual([])
+  expect(outages(await runAll({ parameters: { max_connections: '30' } }))).toEqual([])
+  await stopServer(server, deadline())
+})
+
+it('a server is stopped to let its superuser in only where that helps, and not in every run', longOnly, async () => {
+  const { server, runAll } = openStages('shut')
+  const [, , running] = await runAll()
+  const admin = { ...superuser, host: '127.0.0.1', port: running?.endpoint?.port ?? 0, database: 'postgres' }
+  const pidNow = async () => (await observe(server, deadline())).running?.pid
+  const pid = await pidNow()
+  const unusable = { ...superuser, password: 'Größe\n' }
+  await expect(runAll({ superuser: unusable })).rejects.toMatchObject({ kind: 'terminal', reason: 'InvalidPassword' })
+  expect(await pidNow()).toBe(pid)
+
+  await withConnection(admin, deadline(), (sql) => sql.query('ALTER ROLE postgres NOLOGIN'))
+  const changes = (await runAll()).flatMap((stage) => stage.changes ?? [])
+  expect(changes).toEqual(['let the superuser in again, by the password of its Secret'])
+  const after = await pidNow()
+  expect(after).not.toBe(pid)
+  expect((await runAll()).flatMap((stage) => stage.changes ?? [])).toEqual([])
+  expect(await pidNow()).toBe(after)
   await stopServer(server, deadline())
 })
 

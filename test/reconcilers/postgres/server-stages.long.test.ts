@@ -15,7 +15,7 @@ import type { Server } from '../../../functions/reconcilers/postgres/server/home
 import { initialise } from '../../../functions/reconcilers/postgres/server/initialise.ts'
 import { cutLog, isReady, reload, start, stopServer } from '../../../functions/reconcilers/postgres/server/lifecycle.ts'
 import { observe } from '../../../functions/reconcilers/postgres/server/observe.ts'
-import { resetPassword } from '../../../functions/reconcilers/postgres/server/superuser.ts'
+import { restoreSuperuser } from '../../../functions/reconcilers/postgres/server/superuser.ts'
 import { type Endpoint, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { bringUp, deadline, openWorkbench, superuser, type Workbench } from './temporary-server.ts'
 
@@ -315,18 +315,36 @@ describe('configure', () => {
   })
 })
 
-describe('resetPassword', () => {
+describe('restoreSuperuser', () => {
   it('lets the superuser in again when its Secret was lost, and only while the server is stopped', async () => {
     const endpoint = await bringUp(server)
     const lost = { user: 'postgres', password: 'a "new" one: it\'s' }
     const changed = { ...endpoint, ...lost }
     await expect(select(changed, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
-    await expect(resetPassword(server, lost, deadline())).rejects.toMatchObject({ reason: 'ServerRunning' })
+    await expect(restoreSuperuser(server, lost, deadline())).rejects.toMatchObject({ reason: 'ServerRunning' })
     await stopServer(server, deadline())
-    await resetPassword(server, lost, deadline())
+    await restoreSuperuser(server, lost, deadline())
     await start(server, deadline())
     expect(await select(changed, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
+    await stopServer(server, deadline())
+    await restoreSuperuser(server, superuser, deadline())
+  })
+
+  it.each([
+    'ALTER ROLE postgres NOLOGIN',
+    "ALTER ROLE postgres VALID UNTIL '2001-01-01'",
+    'CREATE ROLE other SUPERUSER LOGIN; SET SESSION AUTHORIZATION other; ALTER ROLE postgres RENAME TO retired',
+  ])('lets it in again after %s', async (statements) => {
+    const endpoint = await bringUp(server)
+    await select(endpoint, statements)
+    await expect(select(endpoint, 'SELECT 1')).rejects.toMatchObject({ reason: 'AuthenticationFailed' })
+    await stopServer(server, deadline())
+    await restoreSuperuser(server, superuser, deadline())
+    await start(server, deadline())
+    expect(await select(endpoint, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([
+      { rolsuper: true },
+    ])
     await stopServer(server, deadline())
   })
 })
@@ -337,7 +355,6 @@ describe('destroy', () => {
   const segmentOf = async (line = '') => (await segments()).filter((row) => row.split(/ +/)[2] === line.split(/ +/)[1])
 
   it('ends a server with open sessions, and leaves neither process, port, file nor memory', async () => {
-    await resetPassword(server, superuser, deadline())
     const endpoint = await bringUp(server)
     const pid = await pidOf(server)
     const lock = (await readFile(join(server.directory, 'data', 'postmaster.pid'), 'utf8')).split('\n')
