@@ -5,6 +5,7 @@ import {
   isCondition,
   reference,
   Secret,
+  stop,
   waiting,
   type Context,
   type Controller,
@@ -33,8 +34,11 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
 
   reconcile: (database, ctx) =>
     asOutcome(async () => {
-      const admin = await findAdmin(database, ctx)
+      const { name } = database.spec.clusterRef
+      await refuseMove(name, ctx)
+      const admin = await findAdmin(name, ctx)
       if ('reason' in admin) return done({ ready: admin, conditions: { ClusterReady: { status: 'False', ...admin } } })
+      await noteCluster(name, ctx)
       const conditions = { ClusterReady: { status: 'True', reason: 'Ready' } } as const
       const login = await tellFailure(
         () => ensure(database, admin, ctx),
@@ -47,9 +51,9 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
   cleanup: (database, ctx) =>
     asOutcome(async () => {
       if (database.spec.deletionPolicy === 'Retain') return done()
-      const cluster = await ctx.get(PostgresCluster, database.spec.clusterRef.name)
-      if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return done()
-      const admin = await findAdmin(database, ctx)
+      const name = notedCluster(ctx) ?? database.spec.clusterRef.name
+      if (!(await isThere(name, ctx))) return done()
+      const admin = await findAdmin(name, ctx)
       if ('reason' in admin) return waitForCluster(admin)
       const { dropAll } = await import('./database-statements.ts')
       await dropAll(database, admin, ctx)
@@ -57,9 +61,36 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
     }),
 })
 
+/** A note: the cluster that has the database. Kept before anything is made there. */
+const clusterNote = 'cluster'
+
+function notedCluster({ notes }: Context): string | undefined {
+  const noted = notes.get(clusterNote)
+  return typeof noted === 'string' ? noted : undefined
+}
+
+async function noteCluster(name: string, { notes }: Context): Promise<void> {
+  if (notes.get(clusterNote) === name) return
+  notes.set(clusterNote, name)
+  await notes.keep()
+}
+
+/** With its cluster, a database has gone, too; so only then another one may have it. */
+async function refuseMove(name: string, ctx: Context): Promise<void> {
+  const noted = notedCluster(ctx)
+  if (noted === undefined || noted === name || !(await isThere(noted, ctx))) return
+  const message = `it is on PostgresCluster ${noted} and stays there; to move it, delete the object and create it again`
+  throw stop('CannotMove', message)
+}
+
+/** Whether the cluster is there, and stays. */
+async function isThere(name: string, ctx: Context): Promise<boolean> {
+  const cluster = await ctx.get(PostgresCluster, name)
+  return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined
+}
+
 /** The superuser's way into the cluster, or why there is none yet. */
-async function findAdmin(database: Database, ctx: Context): Promise<Endpoint | NotReady> {
-  const { name } = database.spec.clusterRef
+async function findAdmin(name: string, ctx: Context): Promise<Endpoint | NotReady> {
   const cluster = await ctx.get(PostgresCluster, name)
   if (cluster === undefined) return waiting('ClusterNotFound', `PostgresCluster ${name} does not exist`)
   const { host, port, secretRef } = cluster.status ?? {}

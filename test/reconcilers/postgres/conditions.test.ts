@@ -70,3 +70,24 @@ it('a database that fails does not go on saying that its cluster is not ready', 
   await env.settle()
   await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ ClusterReady: 'True Ready' })
 })
+
+it('a database stays on its cluster while that is there, and says so', async () => {
+  await using env = await createTestEnv({ reconcilers: [clusterReconciler(createProvider()), databaseReconciler] })
+  for (const name of ['main', 'other']) await env.apply(PostgresCluster, { metadata: { name }, spec: {} })
+  await env.settle()
+  const declareOn = (name: string) =>
+    env.apply(PostgresDatabase, { metadata: { name: 'orders' }, spec: { clusterRef: { name } } })
+  const seen = async () => told((await env.get(PostgresDatabase, 'orders'))?.status?.conditions)
+  await declareOn('mian')
+  await env.settle()
+  // Nothing is there yet: a name that was mistyped can be mended.
+  await declareOn('main')
+  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ Ready: 'False ConnectionLost' })
+  await declareOn('other')
+  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ Ready: 'False CannotMove', Stalled: 'True CannotMove' })
+  await env.delete(PostgresCluster, 'main')
+  await env.settle()
+  await declareOn('main')
+  await declareOn('other')
+  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ Ready: 'False ConnectionLost' })
+})

@@ -228,6 +228,66 @@ describe('an administrator who is no superuser, as on RDS', () => {
   })
 })
 
+describe('a role and its database', () => {
+  beforeEach(async () => {
+    await roleNow()
+    await databaseNow()
+  })
+
+  const declareAs = (other: string) => {
+    role.name = other
+    database = { ...database, name: other, owner: other }
+  }
+
+  it('are renamed when they are declared by another name, and keep what they hold', async () => {
+    await query('CREATE TABLE public.kept (id int)', login())
+    const before = name
+    name = `new ${before}`
+    declareAs(name)
+    expect(await roleNow()).toEqual([`renamed role "${before}" to "${name}"`])
+    expect(await databaseNow()).toEqual([`renamed database "${before}" to "${name}"`])
+    expect([...(await roleNow()), ...(await databaseNow())]).toEqual([])
+    expect(await query('SELECT count(*)::int AS n FROM public.kept', login())).toEqual([{ n: 0 }])
+  })
+
+  it('are renamed back, and wait for who is connected', async () => {
+    await query(`ALTER DATABASE "${name}" RENAME TO "by hand ${name}"`)
+    await query(`ALTER ROLE "${name}" RENAME TO "by hand ${name}"`)
+    expect(await roleNow()).toEqual([`renamed role "by hand ${name}" to "${name}"`])
+    await withConnection({ ...login(), database: `by hand ${name}` }, deadline(), async () => {
+      await expect(databaseNow()).rejects.toMatchObject({ kind: 'retryable', reason: 'ObjectInUse' })
+    })
+    await expect.poll(databaseNow).toEqual([`renamed database "by hand ${name}" to "${name}"`])
+  })
+
+  it('stay what they are where the name is of somebody else', async () => {
+    const before = name
+    await query(`CREATE DATABASE "taken ${name}"`)
+    await query(`CREATE ROLE "taken ${name}"`)
+    declareAs(`taken ${name}`)
+    await expect(roleNow()).rejects.toMatchObject({ kind: 'conflict', reason: 'AlreadyExists' })
+    await expect(databaseNow()).rejects.toMatchObject({ kind: 'conflict', reason: 'AlreadyExists' })
+    expect(await names('pg_database')).toContain(before)
+  })
+
+  it('that nobody has declared are taken over by the object whose key they are marked with', async () => {
+    for (const what of ['DATABASE', 'ROLE']) await query(`COMMENT ON ${what} "${name}" IS NULL`)
+    await expect(roleNow()).rejects.toMatchObject({ kind: 'conflict' })
+    for (const what of ['DATABASE', 'ROLE']) await query(`COMMENT ON ${what} "${name}" IS 'setpoint::${role.key}'`)
+    expect([...(await roleNow()), ...(await databaseNow())]).toEqual([])
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
+  })
+
+  it('are dropped by whatever name they have', async () => {
+    await query(`ALTER DATABASE "${name}" RENAME TO "by hand ${name}"`)
+    await query(`ALTER ROLE "${name}" RENAME TO "by hand ${name}"`)
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "by hand ${name}"`])
+    expect(await dropRole(admin, role, deadline())).toEqual([`dropped role "by hand ${name}"`])
+    expect(await names('pg_database')).not.toContain(`by hand ${name}`)
+    expect(await names('pg_roles')).not.toContain(`by hand ${name}`)
+  })
+})
+
 describe('a database', () => {
   beforeEach(() => roleNow())
 
@@ -425,6 +485,16 @@ describe('a connection', () => {
     const cut = withConnection(admin, AbortSignal.timeout(200), (sql) => sql.query('SELECT pg_sleep(30)'))
     await expect(cut).rejects.toMatchObject({ name: 'TimeoutError' })
     expect(Date.now() - beganMs).toBeLessThan(25_000)
+  })
+
+  it('takes no notice of what the owner of the database has set for its sessions', async () => {
+    await roleNow()
+    await databaseNow()
+    await query(`ALTER DATABASE "${name}" SET role = '${name}'`, login())
+    await query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`, login())
+    const inside = { ...admin, database: name }
+    expect(await lend(inside, (sql) => ensureExtensions(sql, [{ name: 'pg_stat_statements' }]))).toHaveLength(1)
+    expect(await query('SELECT current_user AS me', inside)).toEqual([{ me: 'postgres' }])
   })
 
   it('calls no function that a user of the database put in the way', async () => {

@@ -55,14 +55,15 @@ async function isKnown(endpoint: Endpoint, signal: AbortSignal): Promise<boolean
 }
 
 // Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
-// our rights.
+// our rights. A database's owner may have said `ALTER DATABASE … SET role` or that transactions are read-only: that is
+// for others.
 const clientOptions = {
   application_name: 'setpoint',
   connectionTimeoutMillis: connectMs,
   statement_timeout: statementMs,
   query_timeout: statementMs + 5_000,
   lock_timeout: lockMs,
-  options: '-c search_path=pg_catalog',
+  options: '-c search_path=pg_catalog -c role=none -c default_transaction_read_only=off',
 } as const
 
 function sqlOver(client: Client, database: string, knows: Sql['knows']): Sql {

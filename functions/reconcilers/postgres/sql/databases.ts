@@ -1,6 +1,6 @@
 import { PostgresFailure } from '../failure.ts'
 import { identifier, literal, type Sql } from './connection.ts'
-import { claimOf, foreign, markOf, type MarkedItem } from './mark.ts'
+import { claimOf, findMarked, foreign, markOf, type MarkedItem } from './mark.ts'
 import type { Changes } from './roles.ts'
 
 /** A database as declared. */
@@ -15,12 +15,16 @@ export interface WantedDatabase extends MarkedItem {
 
 /**
  * Makes the database what is wanted. It appears under its name with its mark or not at all: it is made and marked under
- * a name of its uid first. One that an earlier object of the same key left is taken over. Throws a conflict when one of
+ * a name of its uid first. The object's own under another name is renamed, which takes that nobody is connected to it.
+ * One that an earlier object of the same key left is taken over. Throws a conflict when one of
  * this name is somebody else's, and terminally when the encoding differs.
  */
 export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
   const found = await findDatabase(sql, wanted.name)
-  if (found === undefined) return createDatabase(sql, wanted)
+  if (found === undefined) {
+    const [before] = (await findMarked(sql, 'pg_database', wanted)).filter((name) => name !== draftName(wanted))
+    return before === undefined ? createDatabase(sql, wanted) : renameDatabase(sql, before, wanted)
+  }
   const claim = claimOf(found.comment, wanted)
   if (claim === 'foreign') throw foreign('database', found.comment, wanted)
   if (found.broken) {
@@ -32,18 +36,26 @@ export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<
   return alterDatabase(sql, found, wanted)
 }
 
-/** Drops the database with the sessions in it. One that is not the owner's is left alone. */
+/** Drops the object's database, whatever it is called, with the sessions in it. Others are left alone. */
 export async function dropDatabase(sql: Sql, owned: MarkedItem): Promise<Changes> {
-  const found = await findDatabase(sql, owned.name)
-  const ours = found !== undefined && claimOf(found.comment, owned) === 'ours'
-  if (ours && found.template) await sql.query(`ALTER DATABASE ${identifier(owned.name)} IS_TEMPLATE false`)
-  if (ours) await drop(sql, owned.name)
-  await drop(sql, draftName(owned))
-  return ours ? [`dropped database "${owned.name}"`] : []
+  const draft = draftName(owned)
+  const names = (await findMarked(sql, 'pg_database', owned)).filter((name) => name !== draft)
+  for (const name of names) {
+    const found = await findDatabase(sql, name)
+    if (found?.template === true) await sql.query(`ALTER DATABASE ${identifier(name)} IS_TEMPLATE false`)
+    await drop(sql, name)
+  }
+  await drop(sql, draft)
+  return names.map((name) => `dropped database "${name}"`)
 }
 
 async function drop(sql: Sql, name: string): Promise<void> {
   await sql.query(`DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE)`)
+}
+
+async function renameDatabase(sql: Sql, before: string, wanted: WantedDatabase): Promise<Changes> {
+  await sql.query(`ALTER DATABASE ${identifier(before)} RENAME TO ${identifier(wanted.name)}`)
+  return [`renamed database "${before}" to "${wanted.name}"`, ...(await ensureDatabase(sql, wanted))]
 }
 
 async function createDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {

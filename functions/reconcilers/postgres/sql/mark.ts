@@ -1,4 +1,5 @@
 import { PostgresFailure } from '../failure.ts'
+import type { Sql } from './connection.ts'
 
 /** Who declares a role or database of this name. */
 export interface MarkedItem {
@@ -21,6 +22,20 @@ export type MarkClaim = 'ours' | 'left' | 'foreign'
  */
 export function markOf({ uid, key }: MarkedItem): string {
   return `setpoint:${uid}:${key}`
+}
+
+/** The names that what carries the object's mark has now, whatever they were: somebody may have renamed it. */
+export async function findMarked(
+  sql: Sql,
+  catalogue: 'pg_database' | 'pg_roles',
+  owned: MarkedItem,
+): Promise<string[]> {
+  const [name, described] = catalogue === 'pg_roles' ? ['rolname', 'pg_authid'] : ['datname', catalogue]
+  const rows = await sql.query<{ name: string }>(
+    `SELECT ${name} AS name FROM ${catalogue} WHERE starts_with(shobj_description(oid, '${described}'), $1) ORDER BY 1`,
+    [`setpoint:${owned.uid}:`],
+  )
+  return rows.map((row) => row.name)
 }
 
 /**

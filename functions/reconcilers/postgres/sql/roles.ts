@@ -1,7 +1,7 @@
 import { hasReason } from '../failure.ts'
 import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
-import { claimOf, foreign, markOf, type MarkedItem } from './mark.ts'
+import { claimOf, findMarked, foreign, markOf, type MarkedItem } from './mark.ts'
 
 /** A role as declared. */
 export interface WantedRole extends MarkedItem {
@@ -16,12 +16,15 @@ export type Changes = readonly string[]
 
 /**
  * Makes the role what is wanted: one without any of the rights that reach beyond its databases, whatever was done to it
- * by hand. One that an earlier object of the same key left is taken over. The password is set only when the stored one
+ * by hand. The object's own under another name is renamed. One that an earlier object of the same key left is taken over. The password is set only when the stored one
  * is another. Throws a conflict when a role of this name is somebody else's.
  */
 export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
   const found = await findRole(sql, wanted.name)
-  if (found === undefined) return createRole(sql, wanted)
+  if (found === undefined) {
+    const [before] = await findMarked(sql, 'pg_roles', wanted)
+    return before === undefined ? createRole(sql, wanted) : renameRole(sql, before, wanted)
+  }
   const claim = claimOf(found.comment, wanted)
   if (claim === 'foreign') throw foreign('role', found.comment, wanted)
   if (claim === 'left') await comment(sql, wanted.name, markOf(wanted))
@@ -32,24 +35,26 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
 }
 
 /**
- * Drops the role and ends its sessions; what it owns in databases that stay goes to a role without rights, that nobody
- * can be. A role that is not the owner's is left alone.
+ * Drops the object's role, whatever it is called, and ends its sessions; what it owns in databases that stay goes to a
+ * role without rights, that nobody can be. Other roles are left alone.
  */
 export async function dropRole(admin: Endpoint, owned: MarkedItem, signal: AbortSignal): Promise<Changes> {
-  const databases = await withConnection(admin, signal, (sql) => startDrop(sql, owned))
-  if (databases === undefined) return []
-  for (const database of databases) {
-    await withConnection({ ...admin, database }, signal, (sql) => disown(sql, owned.name))
+  const names = await withConnection(admin, signal, (sql) => findMarked(sql, 'pg_roles', owned))
+  for (const name of names) {
+    const databases = await withConnection(admin, signal, (sql) => startDrop(sql, name))
+    for (const database of databases) {
+      await withConnection({ ...admin, database }, signal, (sql) => disown(sql, name))
+    }
+    await withConnection(admin, signal, (sql) => sql.query(`DROP ROLE IF EXISTS ${identifier(name)}`))
   }
-  await withConnection(admin, signal, (sql) => sql.query(`DROP ROLE IF EXISTS ${identifier(owned.name)}`))
-  return [`dropped role "${owned.name}"`]
+  return names.map((name) => `dropped role "${name}"`)
 }
 
 /** Closes the role to new sessions, ends the present ones, and names the databases where something depends on it. */
-async function startDrop(sql: Sql, owned: MarkedItem): Promise<readonly string[] | undefined> {
-  const found = await findRole(sql, owned.name)
-  if (found === undefined || claimOf(found.comment, owned) !== 'ours') return undefined
-  await sql.query(`ALTER ROLE ${identifier(owned.name)} NOLOGIN`)
+async function startDrop(sql: Sql, name: string): Promise<readonly string[]> {
+  const found = await findRole(sql, name)
+  if (found === undefined) return []
+  await sql.query(`ALTER ROLE ${identifier(name)} NOLOGIN`)
   await sql.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usesysid = $1', [found.oid])
   const dependent = await sql.query<{ datname: string }>(
     `SELECT DISTINCT coalesce(d.datname, current_database()) AS datname
@@ -72,6 +77,11 @@ async function disown(sql: Sql, role: string): Promise<void> {
   await join(sql, heir)
   await sql.query(`REASSIGN OWNED BY ${identifier(role)} TO ${heir}`)
   await sql.query(`DROP OWNED BY ${identifier(role)}`)
+}
+
+async function renameRole(sql: Sql, before: string, wanted: WantedRole): Promise<Changes> {
+  await sql.query(`ALTER ROLE ${identifier(before)} RENAME TO ${identifier(wanted.name)}`)
+  return [`renamed role "${before}" to "${wanted.name}"`, ...(await ensureRole(sql, wanted))]
 }
 
 async function createRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
