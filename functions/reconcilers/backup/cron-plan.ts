@@ -47,7 +47,8 @@ export function planRuns(facts: CronFacts): Plan {
   const { schedule, suspend, nowMs, concurrencyPolicy, lastMs, createdMs } = facts
   const idle = { replaced: [], missed: 0, nextMs: schedule.next(nowMs) }
   if (suspend) return idle
-  const settledMs = lastMs ?? createdMs
+  // A time to come is one of a clock that was ahead: nothing is settled by it.
+  const settledMs = Math.min(lastMs ?? createdMs, nowMs)
   const due = schedule.latest(Math.max(settledMs, deadlineMs(facts)), nowMs)
   if (due === undefined) return { ...idle, ...tooLate(schedule.latest(settledMs, nowMs)) }
   const seen = { ...idle, missed: due.missed }

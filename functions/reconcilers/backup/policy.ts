@@ -55,7 +55,7 @@ export function policyReconciler(archive: Archive): Controller {
       if (policy.spec.deletionPolicy === 'Retain') return done()
       // No job may store a dump behind our back.
       await ctx.delete(CronJob, nameOf(policy))
-      if ((await ctx.list(Job, { labels: { [policyLabel]: policy.metadata.name } })).length > 0) return again('1s')
+      if ((await ctx.list(Job, { labels: labelsOf(policy) })).length > 0) return again('1s')
       for (const { name } of await archive.list(folderOf(policy), ctx.signal)) await archive.remove(name, ctx.signal)
       return done()
     },
@@ -66,7 +66,7 @@ function cronJobOf(policy: Policy) {
   const { schedule, timeZone, startingDeadlineSeconds, suspended, targets } = policy.spec
   const { name } = policy.metadata
   return {
-    metadata: { name: nameOf(policy), labels: { [policyLabel]: name } },
+    metadata: { name: nameOf(policy), labels: labelsOf(policy) },
     spec: {
       schedule,
       ...(timeZone === undefined ? {} : { timeZone }),
@@ -74,7 +74,7 @@ function cronJobOf(policy: Policy) {
       suspend: suspended,
       concurrencyPolicy: 'Forbid' as const,
       jobTemplate: {
-        metadata: { labels: { [policyLabel]: name } },
+        metadata: { labels: labelsOf(policy) },
         spec: { databases: targets, folder: name, activeDeadlineSeconds },
       },
     },
@@ -109,6 +109,11 @@ const dayMs = 24 * 3_600_000
 
 function nameOf({ metadata }: Policy): string {
   return `${metadata.name}-backup`
+}
+
+/** A label has 63 characters at most; the name of a policy may have more. */
+function labelsOf({ metadata: { name, uid } }: Policy): Readonly<Record<string, string>> {
+  return { [policyLabel]: name.length <= 63 ? name : uid }
 }
 
 function folderOf({ metadata }: Policy): string {

@@ -19,7 +19,7 @@ export const missedMax = 100
  */
 export function parseSchedule(text: string, timeZone = 'UTC'): Schedule {
   // TypeError or RangeError, with the field; an unknown time zone is found when the first time is asked for.
-  const cron = new Cron(everyHourByRange(nicknames[text] ?? text), { mode: '5-part', timezone: timeZone })
+  const cron = new Cron(toRanges(nicknames[text] ?? text), { mode: '5-part', timezone: timeZone })
   cron.nextRun(new Date(0))
   const next = (afterMs: number): number | undefined => cron.nextRun(new Date(afterMs))?.getTime()
   const last = (untilMs: number): number | undefined => cron.previousRuns(1, new Date(untilMs + 1))[0]?.getTime()
@@ -63,12 +63,17 @@ const nicknames: Readonly<Record<string, string>> = {
 }
 
 /**
- * croner moves a job of one fixed hour out of the gap that daylight saving leaves, and runs it once where the hour
- * comes twice; one whose hour is a range it treats as Kubernetes treats all. `2-2/1` is 2, as a range.
+ * The same schedule, in what croner reads as Kubernetes does. croner knows no `5/15`, which is `5-59/15`. It moves a
+ * job of one fixed hour out of the gap that daylight saving leaves, and runs it once where the hour comes twice; one
+ * whose hour is a range it treats as Kubernetes treats all. `2-2/1` is 2, as a range.
  */
-function everyHourByRange(text: string): string {
+function toRanges(text: string): string {
   const fields = text.trim().split(/ +/)
   return fields
+    .map((field, i) => field.replaceAll(/(?<![\w/-])(\w+)\//g, `$1-${greatest[i]}/`))
     .map((field, i) => (i === 1 ? field.replaceAll(/(?<![\d/-])(\d+)(?![\d/-])/g, '$1-$1/1') : field))
     .join(' ')
 }
+
+/** Of minute, hour, day of month, month, and day of week. */
+const greatest = [59, 23, 31, 12, 6]

@@ -80,9 +80,15 @@ export const PostgresDatabase = defineKind({
   categories: ['all', 'postgres'],
   description: 'A database and the role that owns it, on a PostgresCluster, with a Secret to log in by.',
   spec: z.object({
-    clusterRef: z.object({ name: z.string().min(1) }).describe('The PostgresCluster, in the same namespace. A database does not move to another one.'),
-    database: identifier.optional().describe('Default: the name of the object, with - as _. The database is renamed when this changes.'),
-    role: identifier.optional().describe('The owner, who may log in. Default: the name of the database. The role is renamed when this changes.'),
+    clusterRef: z
+      .object({ name: z.string().min(1) })
+      .describe('The PostgresCluster, in the same namespace. A database does not move to another one.'),
+    database: identifier
+      .optional()
+      .describe('Default: the name of the object, with - as _. The database is renamed when this changes.'),
+    role: identifier
+      .optional()
+      .describe('The owner, who may log in. Default: the name of the database. The role is renamed when this changes.'),
     connectionLimit: z.number().int().min(-1).default(-1).describe('Connections of the role at once; -1 is no limit.'),
     extensions: z.array(z.string()).default([]).describe('Extensions to install, by name.'),
     grants: z

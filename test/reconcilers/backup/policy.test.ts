@@ -148,6 +148,17 @@ describe('a BackupPolicy', () => {
     expect(archive.stored.size).toBe(2)
   })
 
+  it('may have a name that is too long for a label', async () => {
+    const name = 'n'.repeat(100)
+    const spec = { schedule: '0 2 * * *', retentionDays: 30, targets: [{ name: 'orders' }] }
+    await env.apply(BackupPolicy, { metadata: { name }, spec: { ...spec, deletionPolicy: 'Delete' } })
+    await env.settle()
+    expect((await env.get(CronJob, `${name}-backup`))?.spec.jobTemplate.spec.folder).toBe(name)
+    await env.delete(BackupPolicy, name)
+    await env.settle()
+    expect(await env.get(BackupPolicy, name)).toBeUndefined()
+  })
+
   it('refuses a schedule that is none', async () => {
     await policy({ schedule: '0 25 * * *' })
     expect(await condition('Stalled')).toMatchObject({ status: 'True', reason: 'InvalidSchedule' })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { planRuns } from '../../../functions/reconcilers/backup/cron-plan.ts'
 import { parseSchedule } from '../../../functions/reconcilers/backup/schedule.ts'
 import { share } from '../../support/strength.ts'
 
@@ -20,6 +21,26 @@ type Row = readonly [
   because: string,
 ]
 
+describe('a plan', () => {
+  it('goes on by the clock of now, though the last run or the object is of a clock that was ahead', () => {
+    const facts = {
+      schedule: parseSchedule('0 2 * * *'),
+      nowMs: at('2026-01-02T01:59Z'),
+      concurrencyPolicy: 'Allow',
+      suspend: false,
+      jobs: [],
+    } as const
+    const ahead = at('2031-01-01T02:00Z')
+    for (const lastMs of [ahead, undefined]) {
+      const before = planRuns({ ...facts, createdMs: ahead, lastMs })
+      expect(before).toEqual({ replaced: [], missed: 0, nextMs: at('2026-01-02T02:00Z') })
+    }
+    const ranMs = at('2026-01-02T02:00Z')
+    const after = planRuns({ ...facts, createdMs: ahead, lastMs: at('2026-01-01T02:00Z'), nowMs: ranMs })
+    expect(after.startMs).toBe(ranMs)
+  })
+})
+
 describe('a schedule', () => {
   it.each<Row>([
     [
@@ -37,6 +58,14 @@ describe('a schedule', () => {
       ['2026-01-01T00:20', '2026-01-01T00:40'],
       'the time itself is over',
     ],
+    [
+      '5/20,50 1/12 * * *',
+      undefined,
+      '2026-01-01T00:00Z',
+      ['2026-01-01T01:05', '2026-01-01T01:25', '2026-01-01T01:45', '2026-01-01T01:50', '2026-01-01T13:05'],
+      'from a number on, in steps',
+    ],
+    ['0 0 1 NOV/1 *', undefined, '2026-01-01T00:30Z', ['2026-11-01T00:00', '2026-12-01T00:00'], 'and from a name on'],
     ['@hourly', undefined, '2026-01-01T00:30Z', ['2026-01-01T01:00', '2026-01-01T02:00'], 'a nickname'],
     [
       '0 0 13 * 5',
