@@ -12,7 +12,7 @@ import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
 import type { OlderVersion } from './older-version.ts'
-import { findUnsaid, keepFlags } from './zod-limits.ts'
+import { findUnsaid, isIntOrString, keepFlags, toIntOrString } from './zod-limits.ts'
 
 /**
  * In a bundle for Lambda this is true: synthesis has loaded the same module, which checked each schema. So a definition
@@ -167,9 +167,12 @@ function structural({ kind }: { readonly kind: string }, field: string, type: z.
     throw new DefinitionError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
   }
   const override: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema, path }) => {
-    const message = findUnsaid(zodSchema)
+    const json = jsonSchema as JsonObject
+    const message = findUnsaid(zodSchema, json)
     if (message !== undefined) refuse({ path, message })
-    keepFlags(zodSchema, jsonSchema as JsonObject)
+    keepFlags(zodSchema, json)
+    // Whether a value may be changed is a matter of its type alone.
+    if (zodSchema._zod.def.type === 'readonly') delete json['readOnly']
   }
   const options = { target: 'openapi-3.0', io: 'input', unrepresentable: refuse, override } as const
   return tidySchema(z.toJSONSchema(type, options) as JsonObject)
@@ -185,7 +188,7 @@ function schemaPath(path: readonly (string | number)[]): string {
 }
 
 function tidySchema(schema: JsonObject): StructuralSchema {
-  const { additionalProperties, ...rest } = schema
+  const { additionalProperties, ...rest } = isIntOrString(schema) ? toIntOrString(schema) : schema
   const tidy: JsonObject = {}
   for (const keyword in rest) if (!isSafeIntegerBound(keyword, rest[keyword])) tidy[keyword] = rest[keyword]
   if (Array.isArray(tidy['allOf'])) tidy['allOf'] = tidy['allOf'].map((branch) => withoutType(branch, tidy['type']))
@@ -195,8 +198,10 @@ function tidySchema(schema: JsonObject): StructuralSchema {
     tidy['properties'] = Object.fromEntries(
       Object.entries(tidy['properties']).map(([name, field]) => [name, tidySchema(field as JsonObject) as JsonObject]),
     )
+  // Of a field that has them, null is one of the values, or refused.
+  if (tidy['nullable'] === true && Array.isArray(tidy['enum'])) tidy['enum'] = [...new Set([...tidy['enum'], null])]
   if (isObject(additionalProperties)) tidy['additionalProperties'] = tidySchema(additionalProperties) as JsonObject
-  return isIntOrString(tidy) ? intOrString(tidy) : tidy
+  return tidy
 }
 
 /** zod says again in each of several patterns that they are of a text, which a structural schema says once. */
@@ -212,17 +217,6 @@ function isSafeIntegerBound(keyword: string, value: unknown): boolean {
     (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
     (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER)
   )
-}
-
-function isIntOrString(schema: JsonObject): boolean {
-  const { anyOf } = schema
-  if (!Array.isArray(anyOf) || anyOf.length !== 2) return false
-  const types = anyOf.map((branch) => (branch as JsonObject)['type'])
-  return types.includes('integer') && types.includes('string')
-}
-
-function intOrString({ anyOf: _, ...rest }: JsonObject): StructuralSchema {
-  return { ...rest, 'x-kubernetes-int-or-string': true }
 }
 
 /**

@@ -5,14 +5,18 @@ import { equal, type JsonObject } from '../model/json.ts'
  * What a zod schema says and its JSON Schema leaves out without a word: why, and what to write instead. The server
  * knows the JSON Schema only, and what it let pass is given to the reconciler as it is.
  */
-export function findUnsaid(schema: z.core.$ZodTypes): string | undefined {
+export function findUnsaid(schema: z.core.$ZodTypes, json: JsonObject): string | undefined {
   const def = defOf(schema)
-  if (def.type === 'pipe') return 'nothing is transformed: say what is written, and transform it in the reconciler'
+  if (['pipe', 'promise', 'success'].includes(def.type))
+    return 'nothing is transformed: say what is written, and transform it in the reconciler'
+  if (def.type === 'union' && !isIntOrString(json)) return noUnion
   if (def.type === 'catch')
     return 'what is wrong is refused, and nothing is put in its place: write .default(…) for what is left out'
   if (isCoerced(def)) return 'nothing is converted: say the type that is written, and convert it in the reconciler'
   if ((def.type === 'default' || def.type === 'prefault') && isMadeAnew(def))
     return 'a default is one value for all objects: make one for each by default of the kind'
+  if (def.type === 'default' || def.type === 'prefault' ? !isFinite(def.defaultValue) : !isFinite(valuesOf(def)))
+    return 'no number that is written is infinite or NaN'
   if (def.type === 'tuple') return 'the items of a list are of one type: write an object with a field for each of them'
   if (def.type === 'record' && !isAnyText(def.keyType))
     return 'the keys of a record are any texts: write z.record(z.string(), …), or an object with these fields'
@@ -32,6 +36,48 @@ export function keepFlags(schema: z.core.$ZodTypes, json: JsonObject): void {
     const parts = [json, ...((json['allOf'] ?? []) as readonly JsonObject[])]
     for (const part of parts) if (part['pattern'] === source) part['pattern'] = `(?${flags})${source}`
   }
+}
+
+const noUnion =
+  'a field is of one type: write an object with the fields of all, optional, and say by rules which of them go ' +
+  'together. A whole number or a text may be a union, with bounds and one pattern'
+
+/** Bounds of a whole number or a text, which mean the same without the branch that they are in. */
+const boundsOf: { readonly [type: string]: readonly string[] } = {
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  string: ['minLength', 'maxLength', 'pattern'],
+}
+
+/** Whether a union is one of whole numbers and texts, of which a schema can say all. */
+export function isIntOrString({ anyOf }: JsonObject): boolean {
+  const branches = (Array.isArray(anyOf) ? anyOf : []) as readonly JsonObject[]
+  const types = branches.map(({ type }) => String(type)).toSorted()
+  return equal(types, ['integer', 'string']) && branches.every(isBounded)
+}
+
+/** The union of `isIntOrString` as one schema: bounds of a number are not asked of a text, nor the other way round. */
+export function toIntOrString({ anyOf, ...rest }: JsonObject): JsonObject {
+  const bounds = (anyOf as readonly JsonObject[]).map(({ type: _, description: __, ...bound }) => bound)
+  return { ...(Object.assign({}, ...bounds) as JsonObject), ...rest, 'x-kubernetes-int-or-string': true }
+}
+
+function isBounded({ type, description: _, ...bounds }: JsonObject): boolean {
+  return Object.keys(bounds).every((keyword) => boundsOf[String(type)]?.includes(keyword))
+}
+
+function isFinite(value: unknown): boolean {
+  let finite = true
+  JSON.stringify(value, (_, part: unknown) => {
+    finite &&= typeof part !== 'number' || Number.isFinite(part)
+    return part
+  })
+  return finite
+}
+
+/** Those that a literal or an enum names. */
+function valuesOf(def: z.core.$ZodTypes['_zod']['def']): unknown {
+  if (def.type === 'literal') return def.values
+  return def.type === 'enum' ? def.entries : []
 }
 
 /** A function makes it: zod calls it each time that the value is read. */
@@ -69,6 +115,7 @@ function findUnsaidCheck(def: z.core.$ZodCheckDef): string | undefined {
   if (def.check === 'overwrite') return 'no text is changed: refuse what is not to be by a pattern'
   if (def.check !== 'string_format') return undefined
   const { format, pattern, hostname, protocol } = def as FormatDef
+  if (/[vy]/.test(pattern?.flags ?? '')) return 'the flags v and y of a pattern are not known: write it without them'
   if (hostname !== undefined || protocol !== undefined)
     return 'a URL may be of any host and protocol: write z.url(), with a regex for how it begins'
   return pattern === undefined && format !== 'url' ? `the format ${format} is not checked: write a regex` : undefined

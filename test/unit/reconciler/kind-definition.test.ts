@@ -129,6 +129,14 @@ describe('the schema of a kind', () => {
     ['whole numbers from one', z.int().min(1), { type: 'integer', minimum: 1 }],
     ['whole numbers up to nine', z.int().max(9), { type: 'integer', maximum: 9 }],
     ['a whole number or a text', z.union([z.int(), z.string()]), { 'x-kubernetes-int-or-string': true }],
+    [
+      'a whole number or a text, each with its bounds',
+      z.union([z.int().min(1).describe('How many.'), z.string().regex(/^\d+%$/)]).describe('How many, or a share.'),
+      { 'x-kubernetes-int-or-string': true, minimum: 1, pattern: '^\\d+%$', description: 'How many, or a share.' },
+    ],
+    ['a list that nobody changes', z.array(z.string()).readonly(), { type: 'array', items: { type: 'string' } }],
+    ['one of some texts, or null', z.enum(['a']).nullable(), { type: 'string', nullable: true, enum: ['a', null] }],
+    ['null', z.null(), { type: 'string', nullable: true, enum: [null] }],
     ['a list of whole numbers', z.array(z.int()), { type: 'array', items: { type: 'integer' } }],
     [
       'a map of whole numbers',
@@ -157,8 +165,14 @@ describe('the schema of a kind', () => {
     ['one of three', z.union([z.int(), z.string(), z.boolean()])],
     ['a whole number or a flag', z.union([z.int(), z.boolean()])],
     ['one of two texts', z.union([z.string().max(3), z.string().min(5)])],
+    ['a whole number or one text', z.union([z.int(), z.literal('auto')])],
+    ['a whole number or a text of a format', z.union([z.int(), z.iso.date()])],
+    [
+      'one of two objects',
+      z.discriminatedUnion('type', [z.object({ type: z.literal('a') }), z.object({ type: z.literal('b') })]),
+    ],
   ])('of %s is none that Kubernetes knows', (_what, type) => {
-    expect(() => fieldOf(type)).toThrow(/^Page: /)
+    expect(() => fieldOf(type)).toThrow(/^Page: .*: a field is of one type: write an object with the fields of all/)
   })
 })
 
@@ -253,6 +267,12 @@ describe('an older version', () => {
 it.each<[string, z.ZodType, string]>([
   ['a transformation', z.string().transform(Number), 'nothing is transformed'],
   ['a pipe', z.string().pipe(z.enum(['a'])), 'nothing is transformed'],
+  ['a promise', z.promise(z.string()), 'nothing is transformed'],
+  ['whether something else fits', z.success(z.int()), 'nothing is transformed'],
+  ['a pattern with operations on sets', z.string().regex(/^[\p{L}--[a-z]]$/v), 'the flags v and y'],
+  ['a pattern that sticks', z.string().regex(/a/y), 'the flags v and y'],
+  ['an infinite default', z.number().default(Infinity), 'no number that is written is infinite'],
+  ['a literal that is no number', z.literal(Number.NaN), 'no number that is written is infinite'],
   ['a codec', z.codec(z.iso.datetime(), z.date(), { decode: (at) => new Date(at), encode: String }), 'nothing is'],
   ['a text that is a flag', z.stringbool(), 'nothing is transformed'],
   ['a function before', z.preprocess(String, z.string()), 'nothing is transformed'],
