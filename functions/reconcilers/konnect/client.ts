@@ -84,8 +84,24 @@ function parseAnswer(text: string): JsonObject | undefined {
   }
 }
 
-/** The answer of a call that always has one. */
-export async function requireAnswer(call: Promise<JsonObject | undefined>): Promise<JsonObject> {
+/** The answer of a call that always has one, of what has an id. */
+export async function requireAnswer(
+  call: Promise<JsonObject | undefined>,
+): Promise<JsonObject & { readonly id: string }> {
+  const answer = await requireJson(call)
+  const { id } = answer
+  if (typeof id === 'string' && id !== '') return { ...answer, id }
+  throw new HttpError(502, 'the answer has no id')
+}
+
+/** What a list says. */
+export async function requireList(call: Promise<JsonObject | undefined>): Promise<readonly JsonObject[]> {
+  const { data } = await requireJson(call)
+  if (Array.isArray(data)) return data as readonly JsonObject[]
+  throw new HttpError(502, 'the answer is no list')
+}
+
+async function requireJson(call: Promise<JsonObject | undefined>): Promise<JsonObject> {
   const answer = await call
   if (answer !== undefined) return answer
   // Whether it was done is as unknown as if nothing had come.

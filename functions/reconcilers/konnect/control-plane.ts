@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ObjectOf,
 } from '../../../shared/index.ts'
-import { requireAnswer, createKonnectClient, type KonnectClient } from './client.ts'
+import { requireAnswer, requireList, createKonnectClient, type KonnectClient } from './client.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectControlPlane } from './kinds.ts'
 import { ownerLabels, uidInLabels, uidTag } from './owner-marks.ts'
@@ -33,8 +33,7 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf, syncPe
   const api: ExternalApi<KonnectClient> = {
     get: (client, id) => completeEntity(client, () => client.call(`GET ${path}/${encodeURIComponent(id)}`)),
     find: async (client, owner) => {
-      const { data } = await requireAnswer(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
-      const [first] = (data ?? []) as JsonObject[]
+      const [first] = await requireList(client.call(`GET ${path}?labels=${encodeURIComponent(uidTag(owner))}`))
       return first && completeEntity(client, async () => first)
     },
     create: (client, declared) => completeEntity(client, () => client.call(`POST ${path}`, declared)),

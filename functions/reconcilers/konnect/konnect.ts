@@ -54,7 +54,7 @@ async function askOrganization(client: KonnectClient): Promise<string> {
   const url = `${globalServer(client.serverURL)}/v3/organizations/me`
   try {
     const { id } = await requireAnswer(client.call(`GET ${url}`))
-    return String(id)
+    return id
   } catch (error) {
     // What is not there is the question, and never the entity that it was asked for.
     if (error instanceof HttpError && error.status === 404) throw new HttpError(502, error.message, { cause: error })

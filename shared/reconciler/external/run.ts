@@ -156,10 +156,13 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   return { is: 'present', id: idIn(run, entity), differs, ...(owner !== undefined && { owner }) }
 }
 
+/** What is no id, as `String` writes it, too: it is not the name of another entity, nor of one that is gone. */
+const nothings: ReadonlySet<string> = new Set(['', 'undefined', 'null', 'NaN'])
+
 /** Without its id an entity would be made again in each run. Throws a TypeError. */
 export function idIn<Client>({ spec: { kind, far } }: ExternalRun<Client>, entity: JsonObject): string {
   const id: unknown = far.api.idOf(entity)
-  if (typeof id === 'string' && id !== '') return id
+  if (typeof id === 'string' && !nothings.has(id)) return id
   throw new TypeError(`idOf of the API of ${kind.kind} gives ${JSON.stringify(id)}, and not the id of an entity`)
 }
 

@@ -45,6 +45,8 @@ export interface Fault {
   readonly lost?: true
   /** Drops the connection and does nothing. */
   readonly dropped?: true
+  /** Done, and answered with success and `{}`, as by somebody in between. */
+  readonly garbled?: boolean
 }
 
 export interface FakeKonnect extends AsyncDisposable {
@@ -124,7 +126,7 @@ export async function startFakeKonnect({ port = 0, now = Date.now }: FakeOptions
       body: call.body,
     })
     if (fault?.lost === true) return void request.socket.destroy()
-    send(response, answer)
+    send(response, fault?.garbled === true && answer.status < 300 ? { status: 200, body: {} } : answer)
   }
 
   const fromUi = ({ method, path: [, what = ''], body }: Call): unknown => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { KonnectControlPlane } from '../../../functions/reconcilers/konnect/kinds.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
 import { validate } from '../../../shared/model/schema/validate.ts'
-import { startKonnectEnv } from './konnect-env.ts'
+import { conditionIn, KonnectService, startKonnectEnv } from './konnect-env.ts'
 
 it('an id that somebody names is one segment of a path, whatever is in it', async () => {
   await using konnectEnv = await startKonnectEnv()
@@ -30,4 +30,28 @@ it('a token is not sent in clear, but on this machine', () => {
   expect(isTaken('http://us.api.konghq.com')).toBe(false)
   expect(isTaken('http://localhost.example.com')).toBe(false)
   expect(['https://us.api.konghq.com', 'http://127.0.0.1:4711', 'http://localhost/api'].every(isTaken)).toBe(true)
+})
+
+it('an answer that names no entity says nothing of one', async () => {
+  await using konnectEnv = await startKonnectEnv()
+  const { env, konnect } = konnectEnv
+  for (const call of ['GET /v3/', 'POST control-planes', 'GET control-planes', 'GET services'])
+    konnect.fault({ call, garbled: true })
+  await konnectEnv.applyControlPlane()
+  await konnectEnv.applyService()
+  await env.advance('10m')
+  expect(await conditionIn(env, KonnectService, ['orders', 'Programmed'])).toMatchObject({ status: 'True' })
+  expect(konnect.state.all('control-planes')).toHaveLength(1)
+
+  konnect.fault({ call: 'GET services', garbled: true, times: 2 })
+  await env.delete(KonnectService, 'orders')
+  await env.advance('10m')
+  expect(await env.get(KonnectService, 'orders')).toBeUndefined()
+  expect(konnect.state.all('services')).toEqual([])
+
+  konnect.fault({ call: 'GET control-planes', garbled: true, times: 2 })
+  await env.delete(KonnectControlPlane, 'main')
+  await env.advance('10m')
+  expect(await env.get(KonnectControlPlane, 'main')).toBeUndefined()
+  expect(konnect.state.all('control-planes')).toEqual([])
 })

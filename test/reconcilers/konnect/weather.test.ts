@@ -14,7 +14,7 @@ import {
 import { share } from '../../support/strength.ts'
 
 /**
- * A tree of entities through bad weather: calls that are refused, limited, dropped or answered into nowhere, lists that
+ * A tree of entities through bad weather: calls that are refused, limited, dropped, answered into nowhere or by nonsense, lists that
  * lag, kills, people who edit and delete in the UI. When it is over everything is as declared, once; and when it is
  * deleted nothing stays.
  */
@@ -30,7 +30,7 @@ const calls = [
   'GET control-planes',
 ] as const
 const happening = fc.record({
-  what: fc.constantFrom('500', '429', 'lost', 'dropped', 'kill', 'edit', 'remove', 'change', 'wait'),
+  what: fc.constantFrom('500', '429', 'lost', 'dropped', 'garbled', 'kill', 'edit', 'remove', 'change', 'wait'),
   call: fc.constantFrom(...calls),
   times: fc.integer({ min: 1, max: 3 }),
   n: fc.integer({ min: 1, max: 6 }),
@@ -48,6 +48,7 @@ async function happen(world: KonnectEnv, { what, call, times, n }: Happening): P
     '429': { answer: { ...problem(429, 'Too Many Requests'), headers: { 'retry-after': String(n) } } },
     lost: { lost: true },
     dropped: { dropped: true },
+    garbled: { garbled: true },
   }
   const fault = faults[what]
   if (fault !== undefined) konnect.fault({ call, times, ...fault })

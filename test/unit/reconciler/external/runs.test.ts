@@ -197,6 +197,18 @@ describe('an entity', () => {
     expect(memory?.intent).toEqual({ atMs: nowMs })
   })
 
+  it.each(['create', 'get', 'update'])(
+    'of which %s tells no id is a slip of the API, and no other entity',
+    async (call) => {
+      const isThere = call !== 'create'
+      const differing = { x: { ...entity, size: 2 } }
+      const given = isThere ? { memory: made, entities: differing, spec: { size: 3 } } : {}
+      const { error, memory } = await runOnce({ ...given, api: { [call]: async () => ({}) } })
+      expect(error?.message).toMatch(/^idOf of the API of .* gives "undefined", and not the id of an entity$/)
+      expect(memory?.id).toBe(isThere ? 'x' : undefined)
+    },
+  )
+
   it('that is another one at each look is given up for this run', async () => {
     let count = 0
     const api = { idOf: () => `x${count++}` }
