@@ -12,7 +12,7 @@ import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
 import type { OlderVersion } from './older-version.ts'
-import { findUnsaid, isIntOrString, keepFlags, toIntOrString } from './zod-limits.ts'
+import { findUnsaid, isIntOrString, keepFlags, leaveTypesOut, toIntOrString } from './zod-limits.ts'
 
 /**
  * In a bundle for Lambda this is true: synthesis has loaded the same module, which checked each schema. So a definition
@@ -171,8 +171,7 @@ function structural({ kind }: { readonly kind: string }, field: string, type: z.
     const message = findUnsaid(zodSchema, json)
     if (message !== undefined) refuse({ path, message })
     keepFlags(zodSchema, json)
-    // Whether a value may be changed is a matter of its type alone.
-    if (zodSchema._zod.def.type === 'readonly') delete json['readOnly']
+    leaveTypesOut(zodSchema, json)
   }
   const options = { target: 'openapi-3.0', io: 'input', unrepresentable: refuse, override } as const
   return tidySchema(z.toJSONSchema(type, options) as JsonObject)

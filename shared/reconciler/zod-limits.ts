@@ -38,6 +38,11 @@ export function keepFlags(schema: z.core.$ZodTypes, json: JsonObject): void {
   }
 }
 
+/** Whether a value may be changed is a matter of its type alone. */
+export function leaveTypesOut(schema: z.core.$ZodTypes, json: JsonObject): void {
+  if (defOf(schema).type === 'readonly') delete json['readOnly']
+}
+
 const noUnion =
   'a field is of one type: write an object with the fields of all, optional, and say by rules which of them go ' +
   'together. A whole number or a text may be a union, with bounds and one pattern'

@@ -15,10 +15,10 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
   const note = (key: string, record: OnceRecord): Promise<void> =>
     remember((engine) => withMemory(engine, { ...engine.memory, once: { ...engine.memory?.once, [key]: record } }))
 
-  return async <Result extends Json | void>(
+  const perform = async <Result extends Json | void>(
     key: string,
     effect: (effect: Effect) => Promise<Result>,
-    { of = null }: OnceOptions = {},
+    { of = null }: OnceOptions,
   ): Promise<Result> => {
     time.throwIfOver()
     // Another effect could be taken for this one.
@@ -34,6 +34,18 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
     // Also if the run's time is over by now: what has happened has happened.
     await note(key, { of: about, state: 'done', ...resultField(key, result) })
     return result
+  }
+
+  const underWay = new Map<string, Promise<unknown>>()
+  // Of one key one after the other: the second call is given what the first has returned.
+  return (key, effect, options = {}) => {
+    const before = underWay.get(key)
+    const performed =
+      before === undefined
+        ? perform(key, effect, options)
+        : before.catch(() => {}).then(() => perform(key, effect, options))
+    underWay.set(key, performed)
+    return performed
   }
 }
 

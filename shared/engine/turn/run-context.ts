@@ -41,6 +41,7 @@ export class RunContext implements Context {
   readonly #calls = new ContextCalls()
   readonly #verbs: RunVerbs
   #expectations: Map<string, number> | undefined
+  #once: Context['once'] | undefined
   declare readonly signal: AbortSignal
   declare readonly expectations: Map<string, number>
   readonly deadlineMs: number
@@ -97,8 +98,10 @@ export class RunContext implements Context {
   readonly now: Context['now'] = () => this.#run.engine.clock.nowMs()
   readonly sleep: Context['sleep'] = (duration) => this.#run.engine.clock.sleep(durationMs(duration), this.signal)
   readonly event: Context['event'] = (type, reason, message) => record(this.#run, { type, reason, message })
-  readonly once: Context['once'] = (key, effect, options) =>
-    this.#calls.track('once', createOnce(this.#run.memory, this.#run.time)(key, effect, options))
+  readonly once: Context['once'] = (key, effect, options) => {
+    this.#once ??= createOnce(this.#run.memory, this.#run.time)
+    return this.#calls.track('once', this.#once(key, effect, options))
+  }
 
   readonly outcomeOf: Context['outcomeOf'] = (object) => this.#verbs.outcomeOf(object)
   readonly get: Context['get'] = (kind, at, options) => this.#calls.track('get', this.#verbs.get(kind, at, options))

@@ -28,12 +28,20 @@ export function createRunMemory(store: ObjectStore, stored: StoredObject): RunMe
     throw new OperatingError('NOT_FOUND', 'the object that is reconciled is gone')
   }
 
-  const remember: RunMemory['remember'] = (change) =>
+  const write: RunMemory['remember'] = (change) =>
     onNewest(async (tries) => {
       if (tries > 1) live = await newest()
       const engine = change(live.engine)
       if (!equal(engine, live.engine)) live = await store.replace({ ...live, engine }, ['engine'])
     })
+
+  // One after the other: those that a run makes at once would be others to each other.
+  let last = Promise.resolve()
+  const remember: RunMemory['remember'] = (change) => {
+    const written = last.then(() => write(change))
+    last = written.catch(() => {})
+    return written
+  }
 
   return { live: () => live, remember }
 }

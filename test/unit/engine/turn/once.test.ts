@@ -45,6 +45,24 @@ describe('once', () => {
     expect(once()['k']).toMatchObject({ state: 'done', result: { id: 7 } })
   })
 
+  it('does one effect for two calls at once, and another for what is about something else', async () => {
+    const { memory } = memoryOf()
+    const once = createOnce(memory, time)
+    let count = 0
+    const effect = async () => ++count
+    const both = [once('k', effect), once('k', effect), once('k', effect, { of: 2 }), once('other', effect)]
+    expect(await Promise.all(both)).toEqual([1, 1, 3, 2])
+  })
+
+  it('tells the second of two calls at once that the first may have happened, if that failed', async () => {
+    const { memory } = memoryOf()
+    const once = createOnce(memory, time)
+    const failed = once('k', () => Promise.reject(new Error('crash')))
+    const second = once('k', async ({ mayHaveHappened }) => mayHaveHappened)
+    await expect(failed).rejects.toThrow('crash')
+    expect(await second).toBe(true)
+  })
+
   it('says that an effect may have happened which a run before it began, under the same token', async () => {
     const { memory, writes } = memoryOf()
     const seen: Effect[] = []

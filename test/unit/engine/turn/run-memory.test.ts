@@ -38,6 +38,32 @@ describe('what a run remembers', () => {
     expect(memory.live().engine).toEqual(wake)
   })
 
+  it('is written one after the other, however much of it comes at once', async () => {
+    let newest = given
+    const store = {
+      replace: async (stored: StoredObject) => {
+        const { resourceVersion } = newest.object.metadata
+        if (stored.object.metadata.resourceVersion !== resourceVersion)
+          throw new OperatingError('VERSION_CONFLICT', 'another was ahead')
+        newest = withMetadata(stored, { resourceVersion: String(Number(resourceVersion) + 1) })
+        await Promise.resolve()
+        return newest
+      },
+    } as unknown as ObjectStore
+    const memory = createRunMemory(store, given)
+    const notes = Array.from({ length: 30 }, (_, i) => `n${i}`)
+    const add = (name: string) =>
+      memory.remember(({ memory: { notes: others } = {}, ...engine }) => ({
+        ...engine,
+        memory: { notes: { ...others, [name]: 1 } },
+      }))
+    const refused = memory.remember(() => {
+      throw new Error('no')
+    })
+    await Promise.all([expect(refused).rejects.toThrow('no'), ...notes.map(add)])
+    expect(Object.keys(newest.engine.memory?.notes ?? {})).toEqual(notes)
+  })
+
   it('is written on the newest state where another write was ahead', async () => {
     const { calls, store } = storeWith(overtaken)
     const memory = createRunMemory(store, given)

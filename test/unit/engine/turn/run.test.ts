@@ -368,6 +368,8 @@ describe('the context of a run', () => {
     const context = worldOf({}).contextOf()
     let times = 0
     for (let i = 0; i < 2; i++) expect(await context.once('k', async () => ++times)).toBe(1)
+    const effect = async (): Promise<number> => ++times
+    expect(await Promise.all([context.once('both', effect), context.once('both', effect)])).toEqual([2, 2])
   })
 
   it('tells events without the values of Secrets', async () => {
