@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -257,6 +257,24 @@ describe('configure', () => {
       port: port + 1,
       pending: 'restart',
     })
+    expect(await configure(server, { port }, deadline())).toMatchObject({ port, pending: 'none' })
+  })
+
+  it('leaves a running server where it is while another has the port that it is to have', async () => {
+    const { port } = endpoint
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const taken = (other.address() as AddressInfo).port
+    const files = await readFile(join(server.directory, 'postgresql.conf'), 'utf8')
+    await expect(configure(server, { port: taken }, deadline())).rejects.toMatchObject({
+      kind: 'retryable',
+      reason: 'PortInUse',
+      message: expect.stringContaining(`the server stays at ${port}: port ${taken} is in use`),
+    })
+    expect(await readFile(join(server.directory, 'postgresql.conf'), 'utf8')).toBe(files)
+    other.close()
+    await once(other, 'close')
+    expect(await configure(server, { port: taken }, deadline())).toMatchObject({ port: taken, pending: 'restart' })
     expect(await configure(server, { port }, deadline())).toMatchObject({ port, pending: 'none' })
   })
 

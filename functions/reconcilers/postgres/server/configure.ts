@@ -3,7 +3,7 @@ import { PostgresFailure } from '../failure.ts'
 import { runCommand } from './command.ts'
 import { exists, readIfPresent, replaceFile, unlessAbsent } from './files.ts'
 import { type Home, accountOf, findDataVersion, requireHome, type Server } from './home.ts'
-import { choosePort, isPortFree } from './port.ts'
+import { choosePort, isPortFree, portInUse } from './port.ts'
 import { findPostmaster, findRunningProgram } from './postmaster.ts'
 import { accessFile, findChangedNames, portIn, renderConfig, type Settings } from './settings.ts'
 
@@ -28,11 +28,12 @@ export interface Configured {
 /**
  * Brings the configuration files to what is wanted, and says what the running server has yet to do about them; it says
  * so again on every call until `reload` or a restart did it. Settings the server would not start with are refused
- * terminally before any file is touched.
+ * terminally before any file is touched, and so is a port that another has, until that has gone.
  */
 export async function configure(server: Server, wanted: WantedConfiguration, signal: AbortSignal): Promise<Configured> {
   const home = await requireHome(server)
   const port = wanted.port ?? (await keepOrChoosePort(home, signal))
+  await requirePort(port, home, signal)
   const text = renderConfig(wanted.settings ?? {}, { port, version: server.host.binaries.version })
   const stale = (await readIfPresent(home.config)) !== text
   if (stale) {
@@ -96,6 +97,13 @@ async function keepOrChoosePort(home: Home, signal: AbortSignal): Promise<number
   const kept = portIn(await readIfPresent(home.config)) ?? running?.port
   if (kept === undefined) return choosePort(home.path)
   return running !== undefined || (await isPortFree(kept)) ? kept : choosePort(home.path)
+}
+
+/** A server that runs is not stopped for a port that it would not get. */
+async function requirePort(port: number, home: Home, signal: AbortSignal): Promise<void> {
+  const running = await findPostmaster(home, signal)
+  if (running === undefined || running.port === port || (await isPortFree(port))) return
+  throw portInUse(port, `the server stays at ${running.port}`)
 }
 
 // The server reads the draft and is asked for one value: it exits before it opens the data, running server or not.

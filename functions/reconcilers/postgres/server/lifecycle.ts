@@ -7,7 +7,7 @@ import { processOptions } from './command.ts'
 import { findPendingChange, recordApplied } from './configure.ts'
 import { unlessAbsent } from './files.ts'
 import { findHome, type Home, accountOf, requireHome, type Server, findDataVersion } from './home.ts'
-import { answersOn } from './port.ts'
+import { answersOn, portInUse } from './port.ts'
 import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
 /** A server that was killed leaves its sessions behind for a moment; they notice and end. */
@@ -156,12 +156,7 @@ function endFailure(message: string): PostgresFailure {
 function startFailure(log: string): PostgresFailure {
   if (/pre-existing shared memory block/.test(log)) return endFailure('sessions of a server that was killed go on')
   const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
-  if (/Address already in use/.test(log)) return portInUse(log)
+  if (/Address already in use/.test(log))
+    return portInUse(/on port (\d+)/.exec(log)?.[1] ?? 'its own', 'cannot start the server')
   return new PostgresFailure('retryable', 'StartFailed', `cannot start the server: ${complaint}`)
-}
-
-function portInUse(log: string): PostgresFailure {
-  const port = /on port (\d+)/.exec(log)?.[1] ?? 'its own'
-  const message = `cannot start the server: port ${port} is in use; stop what has it, or give the cluster another (spec.port)`
-  return new PostgresFailure('retryable', 'PortInUse', message)
 }

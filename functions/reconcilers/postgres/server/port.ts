@@ -23,6 +23,12 @@ export async function choosePort(directory: string): Promise<number> {
   throw new PostgresFailure('retryable', 'NoFreePort', `no free port near ${portMin + (start % portCount)}`)
 }
 
+/** What `follows` from it, and what a person can do. */
+export function portInUse(port: number | string, follows: string): PostgresFailure {
+  const message = `${follows}: port ${port} is in use; stop what has it, or give the cluster another (spec.port)`
+  return new PostgresFailure('retryable', 'PortInUse', message)
+}
+
 /** Whether a server could listen on the port now; it may be taken the moment after. */
 export async function isPortFree(port: number): Promise<boolean> {
   const server = createServer()
