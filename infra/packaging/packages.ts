@@ -71,10 +71,13 @@ export const packages: readonly PackagePlan[] = [
     entries: {
       './backup': 'functions/reconcilers/backup/reconcilers',
       './backup/aws': 'functions/reconcilers/backup/deployed',
+      './backup/kinds': 'functions/reconcilers/backup/kinds',
       './konnect': 'functions/reconcilers/konnect/reconcilers',
       './konnect/aws': 'functions/reconcilers/konnect/deployed',
+      './konnect/kinds': 'functions/reconcilers/konnect/kinds',
       './postgres': 'functions/reconcilers/postgres/reconcilers',
       './postgres/aws': 'functions/reconcilers/postgres/aws-reconcilers',
+      './postgres/kinds': 'functions/reconcilers/postgres/kinds',
     },
     programs: [restoreDump],
     bin: { 'setpoint-restore-dump': `./${restoreDump}.js` },

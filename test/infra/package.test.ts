@@ -29,6 +29,9 @@ async function install(): Promise<void> {
     cpSync(from, join(app, 'deploy'), { recursive: true })
   cpSync('examples/greeting/greeting.ts', join(app, 'greeting', 'greeting.ts'))
   writeFileSync(join(app, 'check.ts'), check)
+  mkdirSync(join(app, 'strict'))
+  writeFileSync(join(app, 'strict', 'strict.ts'), strictly)
+  writeFileSync(join(app, 'strict', 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...typical, ...strict } }))
   const compilerOptions = { ...typical, types: ['node'] }
   writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
   const { devDependencies = {}, dependencies } = own
@@ -67,6 +70,42 @@ const typical = {
   allowImportingTsExtensions: true,
 }
 
+/** For who checks the declarations of packages, too, and lets a bundler resolve them. */
+const strict = {
+  module: 'preserve',
+  moduleResolution: 'bundler',
+  skipLibCheck: false,
+  types: ['node'],
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+}
+
+/** A kind of one's own that makes objects of ours. */
+const strictly = `import { defineKind, defineReconciler, done, type Controller } from 'setpoint'
+import { startLocalControlPlane } from 'setpoint/local'
+import { createTestEnv } from 'setpoint/testing'
+import { backupReconcilers } from 'setpoint-reconcilers/backup'
+import { BackupPolicy } from 'setpoint-reconcilers/backup/kinds'
+import { konnectReconcilers } from 'setpoint-reconcilers/konnect'
+import { KonnectService } from 'setpoint-reconcilers/konnect/kinds'
+import { postgresReconcilers } from 'setpoint-reconcilers/postgres'
+import { PostgresDatabase } from 'setpoint-reconcilers/postgres/kinds'
+import * as z from 'zod'
+
+export const App = defineKind({ group: 'example.dev', version: 'v1', kind: 'App', spec: z.object({ on: z.string() }) })
+
+export const apps: Controller = defineReconciler(App, {
+  owns: [PostgresDatabase, BackupPolicy, KonnectService],
+  async reconcile({ metadata: { name }, spec }, ctx) {
+    const made = await ctx.apply(PostgresDatabase, { metadata: { name }, spec: { clusterRef: { name: spec.on } } })
+    ctx.log.info(made.status?.database ?? 'none yet')
+    return done()
+  },
+})
+export const all = [apps, ...backupReconcilers(), ...konnectReconcilers(), ...postgresReconcilers('data')]
+export const starts = [startLocalControlPlane, createTestEnv]
+`
+
 const own = JSON.parse(readFileSync('package.json', 'utf8')) as Parameters<typeof installable>[0]
 
 async function must(file: string, args: readonly string[], cwd?: string): Promise<Ended> {
@@ -85,6 +124,11 @@ describe.skipIf(unreachable !== '' || !isLong)(
       await expect(
         must(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc')], app),
       ).resolves.toBeDefined()
+    })
+
+    it('has types for an app that has declarations checked, and that makes objects of our kinds', async () => {
+      const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
+      await expect(must(process.execPath, [tsc, '-p', 'strict'], app)).resolves.toBeDefined()
     })
 
     it.each(packages)('$name is resolved and typed as its manifest says (publint, attw)', async ({ name }) => {

@@ -12,11 +12,14 @@ export interface Endpoint {
   readonly database: string
 }
 
+/** By its columns. The driver's own type is for no declaration of ours: who installs the package has none of it. */
+export type SqlRow = Readonly<Record<string, unknown>>
+
 /** An open connection to one database. */
 export interface Sql {
   readonly database: string
   /** The rows of one statement with `$1` parameters; throws a PostgresFailure that says what could not be done. */
-  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  query<Row extends object = SqlRow>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /** Whether the server knows the user by this password, whatever else keeps the user out of this database. */
   knows(user: string, password: string): Promise<boolean>
 }
@@ -70,8 +73,8 @@ function sqlOver(client: Client, database: string, knows: Sql['knows']): Sql {
   return {
     database,
     knows,
-    async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-      const result = await client.query<Row>(text, [...values]).catch((error: unknown) => {
+    async query<Row extends object = SqlRow>(text: string, values: readonly unknown[] = []) {
+      const result = await client.query<Row & QueryResultRow>(text, [...values]).catch((error: unknown) => {
         throw driverFailure(error, `run ${summary(text)}`)
       })
       return result.rows
