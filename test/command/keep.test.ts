@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -135,6 +137,18 @@ describe('a backup', () => {
     await held.stop()
     plane = await start('data')
     expect(await namesIn('data')).toHaveLength(41)
+  })
+
+  it('of a control plane that hangs is given up', async () => {
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    mkdirSync(at('hangs'))
+    writeFileSync(at('hangs/setpoint.db'), '')
+    const { port } = silent.address() as AddressInfo
+    writeFileSync(at('hangs/kubeconfig'), `    server: https://127.0.0.1:${port}\n    token: x\n`)
+    await expectRefusal(['backup', 'none.backup', '--data-dir', 'hangs'], 'does not answer: no answer in 5 s')
+    expect([existsSync(at('none.backup')), existsSync(at('none.backup.tmp'))]).toEqual([false, false])
+    silent.close()
   })
 
   it('that is damaged is not restored', async () => {

@@ -46,6 +46,9 @@ function flush(file: string): void {
 async function download(directory: string, into: string): Promise<boolean> {
   const access = findServerAccess(directory)
   if (access === undefined) return false
+  // The copy takes its time, however long, of a control plane that answers at all.
+  const alive = await openLocalRequest(access, { method: 'GET', path: 'livez' })
+  alive?.resume()
   const answer = await openLocalRequest(access, { method: 'POST', path: backupPath })
   if (answer === undefined) return false
   if (answer.statusCode !== 200)
