@@ -14,9 +14,9 @@ import {
 import { share } from '../../support/strength.ts'
 
 /**
- * A tree of entities through bad weather: calls that are refused, limited, dropped, answered into nowhere or by nonsense, lists that
- * lag, kills, people who edit and delete in the UI. When it is over everything is as declared, once; and when it is
- * deleted nothing stays.
+ * A tree of entities through bad weather: calls that are refused, limited, dropped, answered into nowhere or by
+ * nonsense, lists that lag, kills, people who edit and delete in the UI. When it is over everything is as declared,
+ * once; and when it is deleted nothing stays.
  */
 
 const calls = [
