@@ -111,6 +111,8 @@ export function defineReconciler<Read, Body>(
   const { name = kind.kind.toLowerCase(), concurrency = 10, resync = '10h', cleanup } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
+  const timeoutMs = durationMs(options.timeout ?? '1m')
+  if (timeoutMs === 0) throw new DefinitionError(`${name}: a run needs time: timeout must be more than 0`)
   if (options.onRemoved !== undefined && cleanup !== undefined)
     throw new DefinitionError(
       `${name}: with onRemoved the finalizers are its own affair: it can have no cleanup, nor a workflow's`,
@@ -130,7 +132,7 @@ export function defineReconciler<Read, Body>(
     ...(options.vault && { vault: checkVaultGrants(name, options.vault) }),
     resyncMs: durationMs(resync === false ? 0 : resync),
     debounceMs: durationMs(options.debounce ?? 0),
-    timeoutMs: durationMs(options.timeout ?? '1m'),
+    timeoutMs,
     concurrency,
     objectLimit: objectLimit(name, options.rateLimit?.object),
     controllerLimit: controllerLimit(name, options.rateLimit?.controller),

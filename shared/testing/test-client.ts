@@ -89,10 +89,11 @@ export function createTestClient(process: TestProcess): TestClient {
 type NamedVersion = KindName & { readonly version?: string }
 
 async function requireServed(process: TestProcess, { group, kind, version }: NamedVersion): Promise<ServedKind> {
-  const { catalog } = process.core
+  const { catalog, refusals } = process.core
   const found = await catalog.byKind(group, kind)
-  if (found === undefined)
-    throw new TypeError(`no kind ${kind} in group ${group || 'core'}: give it in \`kinds\` or by a reconciler`)
+  const refused = refusals?.get(`${group}/${kind}`)
+  const reason = refused ?? 'give it in `kinds` or by a reconciler'
+  if (found === undefined) throw new TypeError(`no kind ${kind} in group ${group || 'core'}: ${reason}`)
   if (version === undefined || version === found.version) return found
   return (await catalog.inVersion(found, version)) ?? found
 }

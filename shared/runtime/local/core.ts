@@ -93,6 +93,8 @@ export interface LocalCore {
   readonly api: HttpHandler
   readonly resources: Resources
   readonly catalog: KindCatalog
+  /** Why definitions of reconcilers were refused, by `group/Kind`. */
+  readonly refusals?: ReadonlyMap<string, string>
   /** Resolves when the engine has stopped; rejects if it breaks, which is a bug: nothing is reconciled from then on. */
   readonly ended: Promise<unknown>
   /**
@@ -167,6 +169,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     }),
     resources,
     catalog,
+    refusals,
     ended: running,
     stop: async (graceMs) => {
       const ended = new AbortController()

@@ -69,6 +69,7 @@ describe('a reconciler', () => {
   it.each([
     [{ concurrency: 0 }, 'concurrency must be a whole number from 1, not 0'],
     [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1, not 1.5'],
+    [{ timeout: '0s' }, 'a run needs time: timeout must be more than 0'],
     [{ onRemoved: 'reconcile', cleanup }, 'it can have no cleanup'],
     [{ finalizer: 'a.dev/b' }, 'a finalizer without cleanup would never be removed'],
     [{ deletionPolicy: 'Retain' }, 'nothing that a deletionPolicy could decide'],

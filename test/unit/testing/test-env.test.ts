@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigMap, defineReconciler, done, type Controller } from '../../../shared/index.ts'
+import * as z from 'zod'
+import { ConfigMap, defineKind, defineReconciler, done, type Controller } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
 import { underLoad } from '../../support/under-load.ts'
@@ -211,4 +212,12 @@ it('is the same every time: one seed, one course of events', async () => {
   expect(await course(7)).toBe(first)
   expect(await course(8)).not.toBe(first)
   env = await createTestEnv()
+})
+
+it('tells why a kind is not there whose definition was refused', async () => {
+  const column = { name: 'Size', type: 'integer', jsonPath: 'spec.size' } as const
+  const Page = defineKind({ group: 'unit.test', version: 'v1', kind: 'Page', spec: z.object({}), columns: [column] })
+  await using one = await createTestEnv({ reconcilers: [defineReconciler(Page, { reconcile: async () => done() })] })
+  const applied = one.apply(Page, { metadata: { name: 'a' }, spec: {} })
+  await expect(applied).rejects.toThrow(/^no kind Page in group unit.test: its definition was refused: .*jsonPath/)
 })
