@@ -95,7 +95,12 @@ function coreEntities(plural: Plural): ExternalApi<KonnectClient> {
 
 /** The entity's tags: the object's own, and those that say whose it is. */
 export function tagsFor(tags: readonly string[] | undefined, owner: Owner): Json[] {
-  return [...(tags ?? []), ...ownerTags(owner)]
+  return asSet([...(tags ?? []), ...ownerTags(owner)])
+}
+
+/** A list that Kong keeps as a set: what is said twice would be a difference for ever. */
+export function asSet(list: readonly string[]): string[] {
+  return [...new Set(list)]
 }
 
 function showInside(_: JsonObject, { serverURL, controlPlaneID, organizationID }: KonnectClient) {

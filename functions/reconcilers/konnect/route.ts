@@ -1,5 +1,5 @@
 import { defineExternal, mayRequire, type Controller, type ObjectOf } from '../../../shared/index.ts'
-import { coreEntity, inControlPlane, tagsFor } from './core-entities.ts'
+import { asSet, coreEntity, inControlPlane, tagsFor } from './core-entities.ts'
 import type { Konnect } from './konnect.ts'
 import { KonnectRoute, KonnectService } from './kinds.ts'
 
@@ -14,10 +14,10 @@ export function routes(konnect: Konnect): Controller {
     ...coreEntity(konnect, KonnectRoute, 'routes'),
     declared: ({ metadata, spec }: Route, { refs, owner }) => ({
       name: spec.name ?? metadata.name,
-      paths: [...spec.paths],
-      hosts: spec.hosts && [...spec.hosts],
-      methods: spec.methods && [...spec.methods],
-      protocols: spec.protocols && [...spec.protocols],
+      paths: asSet(spec.paths),
+      hosts: spec.hosts && asSet(spec.hosts),
+      methods: spec.methods && asSet(spec.methods),
+      protocols: spec.protocols && asSet(spec.protocols),
       strip_path: spec.stripPath,
       preserve_host: spec.preserveHost,
       service: refs.ServiceRef?.status?.id === undefined ? undefined : { id: refs.ServiceRef.status.id },

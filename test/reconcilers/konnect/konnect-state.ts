@@ -185,7 +185,7 @@ export function createKonnectState(options: StateOptions): KonnectState {
       return constraint('service.id', 'service.id (type: foreign) constraint failed')
     const seconds = Math.floor(options.now() / 1_000)
     const createdAt = before?.entity['created_at'] ?? seconds
-    const entity = { ...defaults[collection], ...body, id, created_at: createdAt, updated_at: seconds }
+    const entity = { ...defaults[collection], ...withSets(body), id, created_at: createdAt, updated_at: seconds }
     return { status: isNew ? 201 : 200, body: keep(entity, collection, controlPlaneID) }
   }
 
@@ -225,6 +225,13 @@ export function createKonnectState(options: StateOptions): KonnectState {
 }
 
 /** `instance` is another one each time, as the real one's is. */
+/** As Kong does with sets (kong/db/schema/init.lua, `make_set`). */
+function withSets(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(body).map(([field, value]) => [field, Array.isArray(value) ? [...new Set(value)] : value]),
+  )
+}
+
 export function problem(status: number, title: string, detail = title): Answer {
   const invalid = status === 400 ? { invalid_parameters: [{ field: 'name', reason: detail, rule: 'invalid' }] } : {}
   return { status, body: { status, title, detail, instance: `konnect:trace:${randomUUID()}`, ...invalid } }

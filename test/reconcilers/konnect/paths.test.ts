@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { KonnectControlPlane } from '../../../functions/reconcilers/konnect/kinds.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
 import { validate } from '../../../shared/model/schema/validate.ts'
-import { conditionIn, KonnectService, startKonnectEnv } from './konnect-env.ts'
+import { conditionIn, KonnectRoute, KonnectService, startKonnectEnv } from './konnect-env.ts'
 
 it('an id that somebody names is one segment of a path, whatever is in it', async () => {
   await using konnectEnv = await startKonnectEnv()
@@ -54,4 +54,23 @@ it('an answer that names no entity says nothing of one', async () => {
   await env.advance('10m')
   expect(await env.get(KonnectControlPlane, 'main')).toBeUndefined()
   expect(konnect.state.all('control-planes')).toEqual([])
+})
+
+it('what a list says twice is no drift, though Kong keeps it once', async () => {
+  await using konnectEnv = await startKonnectEnv()
+  const { env } = konnectEnv
+  await konnectEnv.applyControlPlane()
+  await konnectEnv.applyService({ tags: ['shop', 'shop'] })
+  const spec = {
+    controlPlaneRef: { name: 'main' },
+    paths: ['/a', '/a'],
+    hosts: ['a.example', 'a.example'],
+    methods: ['GET', 'GET'],
+    protocols: ['http' as const, 'http' as const],
+  }
+  await env.apply(KonnectRoute, { metadata: { name: 'orders' }, spec })
+  await env.settle()
+  expect(await conditionIn(env, KonnectRoute, ['orders', 'Programmed'])).toMatchObject({ status: 'True' })
+  await env.advance('5m')
+  expect(await env.page('/metrics')).not.toMatch(/^setpoint_drift_found_total\{.* [1-9]/m)
 })
