@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { hasReason, PostgresFailure } from './failure.ts'
 import type { ClusterIdentity, PostgresProvider, Programs, ProviderRun, Stage, WantedCluster } from './provider.ts'
 import { requirePassword } from './scram.ts'
@@ -96,9 +96,23 @@ async function initialiseStage(
   const { initialised, running } = await observe(server, signal)
   const hasEnded = running === undefined && notes.get(runningNote) === true
   const found = hasEnded ? { outage: 'the server had ended by itself' } : {}
+  const place = resolve(server.directory)
+  if (!initialised && notes.get(dataNote) === place) throw dataGone(place)
+  notes.set(dataNote, place)
   if (initialised) return found
   await initialise(server, superuser, signal)
   return { ...found, changes: [`made the data directory with ${programsOf(server.host).what}`] }
+}
+
+/**
+ * A note: where the cluster has its data. If it is not there, a disk may not be mounted, and nothing takes its place. A
+ * control plane that is restored elsewhere begins with empty ones.
+ */
+const dataNote = 'data'
+
+function dataGone(place: string): PostgresFailure {
+  const advice = 'put it back; or delete the cluster and create it again, to begin with an empty one'
+  return new PostgresFailure('retryable', 'DataGone', `the data in ${place} is not there any more: ${advice}`)
 }
 
 async function configureStage(

@@ -1,5 +1,5 @@
 /** A server that ends by itself, one that runs for years, and a Secret that somebody deletes. */
-import { stat, truncate } from 'node:fs/promises'
+import { rename, stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
@@ -93,6 +93,21 @@ it('a server is stopped to let its superuser in only where that helps, and not i
   expect(after).not.toBe(pid)
   expect((await runAll()).flatMap((stage) => stage.changes ?? [])).toEqual([])
   expect(await pidNow()).toBe(after)
+  await stopServer(server, deadline())
+})
+
+it('a server whose data is gone gets no empty one in its place, and goes on when it is back', longOnly, async () => {
+  const { server, runAll } = openStages('gone')
+  await runAll()
+  await stopServer(server, deadline())
+  const [data, away] = [join(server.directory, 'data'), join(server.directory, 'away')]
+  await rename(data, away)
+  const gone = { kind: 'retryable', reason: 'DataGone', message: expect.stringContaining(server.directory) }
+  for (let i = 0; i < 2; i++) await expect(runAll()).rejects.toMatchObject(gone)
+  expect(await observe(server, deadline())).toMatchObject({ initialised: false })
+  await rename(away, data)
+  const [, , running] = await runAll()
+  expect(running?.endpoint).toBeDefined()
   await stopServer(server, deadline())
 })
 
