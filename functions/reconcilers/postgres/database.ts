@@ -51,9 +51,11 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
   cleanup: (database, ctx) =>
     asOutcome(async () => {
       if (database.spec.deletionPolicy === 'Retain') return done()
-      const name = notedCluster(ctx) ?? database.spec.clusterRef.name
-      if (!(await isThere(name, ctx))) return done()
-      const admin = await findAdmin(name, ctx)
+      const noted = notedCluster(ctx) ?? (database.status?.database && database.spec.clusterRef.name)
+      // Nothing was made anywhere.
+      if (noted === undefined) return done()
+      if (!(await isThere(noted, ctx))) return done()
+      const admin = await findAdmin(noted, ctx)
       if ('reason' in admin) return waitForCluster(admin)
       const { dropAll } = await import('./database-statements.ts')
       await dropAll(database, admin, ctx)
