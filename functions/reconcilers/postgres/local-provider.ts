@@ -172,7 +172,7 @@ async function letSuperuserIn(server: Server, wanted: WantedCluster, signal: Abo
   const postmaster = await start(server, signal)
   if (await letsIn(postmaster.port, wanted, signal)) return postmaster
   const message = 'the server does not let the superuser in, though it has the password of its Secret'
-  throw new PostgresFailure('terminal', 'AuthenticationFailed', message)
+  throw new PostgresFailure('terminal', 'SuperuserShutOut', message)
 }
 
 async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {

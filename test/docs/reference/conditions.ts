@@ -83,7 +83,7 @@ export const conditionsByKind: Readonly<Record<string, KindConditions>> = {
     conditions: {
       ClusterReady: { what: 'The cluster can be reached.', reasons: ['Ready', 'ClusterNotFound', 'ClusterNotReady'] },
     },
-    ready: ['ClusterNotFound', 'ClusterNotReady'],
+    ready: ['CannotMove', 'ClusterNotFound', 'ClusterNotReady'],
   },
   KonnectControlPlane: {
     conditions: { ...external, AuthRefValid: reference('The Secret with the token.') },
@@ -114,6 +114,7 @@ export const postgresFailures: Readonly<
   'tried again': [
     'AuthenticationFailed',
     'ConnectionLost',
+    'DataGone',
     'DatabaseNotFound',
     'DependentObjectsExist',
     'InitialisationFailed',
@@ -152,6 +153,7 @@ export const postgresFailures: Readonly<
     'NotSupported',
     'NotUpdatable',
     'StatementRefused',
+    'SuperuserShutOut',
     'TwoParameterGroups',
     'UnsupportedObjects',
     'VersionMismatch',
