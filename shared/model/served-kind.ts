@@ -36,6 +36,8 @@ export interface ServedKind {
   readonly hidesGeneration?: true
   /** Comes with the control plane, not from a CustomResourceDefinition. */
   readonly builtIn: boolean
+  /** Names the CustomResourceDefinition and the state of its spec. Equal names say the same of objects. */
+  readonly definedBy?: string
   /** Its definition is being deleted, and its objects with it: there are no new ones. */
   readonly isEnding?: true
   /** Other versions differ in more than apiVersion and schema: functions make one of the other. */

@@ -99,9 +99,15 @@ function kindOf(
     columns: version.additionalPrinterColumns ?? ageOnly,
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     builtIn: false,
+    definedBy: nameOfSpec(metadata),
     ...(deprecation !== undefined && { deprecation }),
     ...(metadata.deletionTimestamp === undefined ? {} : { isEnding: true }),
   }
+}
+
+/** The mark for deletion moves the generation, and leaves the spec as it is. */
+function nameOfSpec({ uid, generation = 1, deletionTimestamp }: CustomResourceDefinition['metadata']): string {
+  return `${uid}/${generation - (deletionTimestamp === undefined ? 0 : 1)}`
 }
 
 const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const

@@ -88,7 +88,7 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   const stream = createStream(call, opening, start)
   const { live, signal } = stream
   signal.addEventListener('abort', () => stream.cut(), { once: true })
-  opening.wire.hear({ onOwed: stream.wake, onEnd: () => endByClient(stream) })
+  opening.wire.hear({ onOwed: stream.wake, onEnd: stream.end })
   try {
     await live.join(stream)
     stream.past = await beginPast(stream, services.clock)
@@ -98,12 +98,6 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   }
   if (signal.aborted) stream.cut()
   return { stream, first: start.first }
-}
-
-/** The client hears out what is on its way, and is cut off if it does not take it. */
-function endByClient(stream: Stream): void {
-  stream.isCut = true
-  stream.wake()
 }
 
 function createStream(call: Call, opening: Opening, start: Start): Stream {
@@ -135,6 +129,11 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
       release()
     },
     wake: () => stream.resume?.(),
+    // The client hears out what is on its way, and is cut off if it does not take it.
+    end: () => {
+      stream.isCut = true
+      stream.resume?.()
+    },
     cut: (failure) => {
       stream.isCut = true
       stream.failure = failure

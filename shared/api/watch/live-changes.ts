@@ -3,6 +3,7 @@ import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { convertIfPossible } from '../../resources/await-conversion.ts'
+import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import { shownIn, type Unshown } from './shown-changes.ts'
 import type { Text } from './text-pieces.ts'
 
@@ -33,6 +34,8 @@ export interface Watcher {
   wake(): void
   /** The watch ends: the client does not read, or the feed has failed. */
   cut(failure?: Error): void
+  /** The watch ends after what is on its way. May come more than once. */
+  end(): void
 }
 
 /** A batch of changes that watchers share, with the texts that were made of it. */
@@ -74,6 +77,7 @@ export function createLiveKinds(services: Services): (kind: ServedKind) => LiveC
 interface Services {
   readonly feed: ChangeFeed
   readonly clock: Clock
+  readonly catalog: Pick<KindCatalog, 'byPlural'>
 }
 
 /** What there is while there are watchers. */
@@ -113,7 +117,7 @@ function createLiveChanges(kind: ServedKind, services: Services): LiveChanges {
       const failure = error instanceof Error ? error : new Error(String(error))
       for (const watcher of started.watchers) watcher.cut(failure)
     })
-    void ring(started, services.clock)
+    void ring(started, services)
     return started
   }
 
@@ -145,14 +149,40 @@ function createLiveChanges(kind: ServedKind, services: Services): LiveChanges {
   }
 }
 
-async function followFeed(run: Run, { feed, clock }: Services): Promise<void> {
+async function followFeed(run: Run, services: Services): Promise<void> {
+  const { feed, clock, catalog } = services
   const { kind, over } = run
   const of = storedAs(kind)
   for await (const batch of feed.follow({ after: run.tail.resourceVersion, of, signal: over.signal })) {
+    // Of a kind that is gone the last changes are still told.
+    if ((await fateOf(kind, catalog)) === 'other') {
+      endAll(run)
+      continue
+    }
     if (kind.conversion?.prepare !== undefined) await convertIfPossible(kind, storedIn(batch.changes))
     append(run, batch)
     if (batch.changes.length > 0) await wakeAll(run, clock)
   }
+}
+
+/**
+ * Whether the definition of the kind is the one it was, is another one, or serves it no more. A definition that cannot
+ * be read has said nothing.
+ */
+async function fateOf(kind: ServedKind, catalog: Services['catalog']): Promise<'same' | 'other' | 'gone'> {
+  if (kind.definedBy === undefined) return 'same'
+  try {
+    const present = await catalog.byPlural(kind.group, kind.version, kind.plural)
+    if (present === undefined) return 'gone'
+    return present.definedBy === kind.definedBy ? 'same' : 'other'
+  } catch {
+    return 'same'
+  }
+}
+
+/** What its definition says by now a client learns by its next request, as with Kubernetes. */
+function endAll({ watchers }: Run): void {
+  for (const watcher of watchers) watcher.end()
 }
 
 function storedIn(changes: readonly Change[]): readonly Change['stored'][] {
@@ -191,10 +221,14 @@ function segmentAt(resourceVersion: string): Segment {
   return { changes: [], unshown: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
 }
 
-/** Wakes each watcher when it is due: one timer for all of them. Cuts off those whose clients do not read. */
-async function ring(run: Run, clock: Clock): Promise<void> {
-  const { watchers, over } = run
+/**
+ * Wakes each watcher when it is due: one timer for all of them. Cuts off those whose clients do not read, and ends all
+ * when the definition of the kind is another one.
+ */
+async function ring(run: Run, { clock, catalog }: Services): Promise<void> {
+  const { kind, watchers, over } = run
   while (!over.signal.aborted) {
+    if ((await fateOf(kind, catalog)) !== 'same') endAll(run)
     const nowMs = clock.nowMs()
     for (const watcher of watchers) {
       const { dueAtMs, isTaken, wroteAtMs } = watcher

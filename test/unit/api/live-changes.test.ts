@@ -6,6 +6,7 @@ import {
   type Watcher,
 } from '../../../shared/api/watch/live-changes.ts'
 import type { Conversion } from '../../../shared/model/conversion.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import { objectText } from '../../../shared/model/object-text.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../shared/ports/change-feed.ts'
@@ -47,16 +48,24 @@ function createFeed() {
   return { feed, follows, give, latest }
 }
 
+/** Of kinds that come with the control plane nobody asks. */
+const catalog = {
+  byPlural: () => {
+    throw new Error('nobody has to ask')
+  },
+}
+
 function open() {
   const { feed, follows, give, latest } = createFeed()
   const clock = createVirtualClock(0)
-  const live = createLiveKinds({ feed, clock })(plainKind)
+  const live = createLiveKinds({ feed, clock, catalog })(plainKind)
   return { feed, follows, give, latest, clock, live }
 }
 
 interface TestWatcher extends Watcher {
   woken: number
   cuts: (Error | undefined)[]
+  ends: number
 }
 
 function watcherOf(more: Partial<Watcher> = {}): TestWatcher {
@@ -69,6 +78,8 @@ function watcherOf(more: Partial<Watcher> = {}): TestWatcher {
     cuts: [],
     wake: () => void watcher.woken++,
     cut: (failure) => void watcher.cuts.push(failure),
+    ends: 0,
+    end: () => void watcher.ends++,
     ...more,
   }
   return watcher
@@ -195,7 +206,7 @@ describe('the changes of a kind', () => {
       version: 'v2',
       conversion: { version: 'v1', convert, prepare } as unknown as Conversion,
     }
-    const watcher = await joined(createLiveKinds({ feed, clock })(kind))
+    const watcher = await joined(createLiveKinds({ feed, clock, catalog })(kind))
     const begin = watcher.at
     give(batchOf('11', 'a', 'b'))
     await settle()
@@ -218,9 +229,54 @@ describe('the changes of a kind', () => {
 
   it('are of one chain for each kind', () => {
     const { feed, clock } = open()
-    const liveOf = createLiveKinds({ feed, clock })
+    const liveOf = createLiveKinds({ feed, clock, catalog })
     expect(liveOf(plainKind)).toBe(liveOf(plainKind))
     expect(liveOf({ ...plainKind })).not.toBe(liveOf(plainKind))
+  })
+})
+
+describe('a kind of a definition', () => {
+  const kind = { ...plainKind, definedBy: 'uid/1' }
+
+  async function openDefined(present: () => ServedKind | undefined) {
+    const { feed, give, clock } = open()
+    const live = createLiveKinds({ feed, clock, catalog: { byPlural: present } })(kind)
+    const watcher = await joined(live)
+    await settle()
+    return { watcher, give, clock, begin: watcher.at as Segment }
+  }
+
+  it('that is another one tells no change any more, and all who watch end', async () => {
+    let present = kind
+    const { watcher, give, begin } = await openDefined(() => present)
+    give(batchOf('11', 'a'))
+    await settle()
+    expect([begin.next?.changes.length, watcher.ends]).toEqual([1, 0])
+    present = { ...kind, definedBy: 'uid/2' }
+    give(batchOf('12', 'b'))
+    await settle()
+    expect([begin.next?.next, watcher.ends]).toEqual([undefined, 1])
+  })
+
+  it('that is gone tells what was left, and all who watch end within ten seconds', async () => {
+    let present: ServedKind | undefined = kind
+    const { watcher, give, begin, clock } = await openDefined(() => present)
+    present = undefined
+    give(batchOf('11', 'a'))
+    await settle()
+    expect([begin.next?.changes.length, watcher.ends]).toEqual([1, 0])
+    await clock.advance(10_000)
+    expect(watcher.ends).toBe(1)
+  })
+
+  it('that cannot be looked at stays what it was', async () => {
+    const { watcher, give, begin, clock } = await openDefined(() => {
+      throw new Error('away')
+    })
+    give(batchOf('11', 'a'))
+    await settle()
+    await clock.advance(20_000)
+    expect([begin.next?.changes.length, watcher.ends]).toEqual([1, 0])
   })
 })
 
@@ -246,7 +302,7 @@ describe('a feed that fails', () => {
     }
     const follow = () => ({ [Symbol.asyncIterator]: () => ({ next }) })
     const feed = { follow, latest: async () => '10' } as unknown as ChangeFeed
-    const live = createLiveKinds({ feed, clock: createVirtualClock(0) })(plainKind)
+    const live = createLiveKinds({ feed, clock: createVirtualClock(0), catalog })(plainKind)
     live.leave(await joined(live))
     const watcher = await joined(live)
     await settle()

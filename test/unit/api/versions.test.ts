@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../shared/model/json.ts'
-import { createHarness, type Harness, type Reply } from './harness.ts'
+import { createHarness, widgetDefinition, type Harness, type Reply, type Watch } from './harness.ts'
 
 /** What the schema of a kind, and the state of a version, mean for what is there already. */
 let harness: Harness
@@ -150,5 +150,66 @@ describe('a deprecated version', () => {
     expect(warningOf(await harness.send(`GET ${bells.replace('v1', 'v1beta1')}`))).toBe(
       '299 - "example.com/v1beta1 Bell is deprecated; use example.com/v1 Bell"',
     )
+  })
+})
+
+describe('a watch of a kind', () => {
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const later = { v1: {}, v2: {} }
+
+  beforeEach(async () => {
+    await define(later)
+    await harness.send(`POST ${bells}`, { body: bell('old') })
+  })
+
+  /** A watch that has told what was there. */
+  async function open(version: string): Promise<Watch> {
+    const watch = await harness.watch(`${bells.replace('v1', version)}?watch=1`)
+    expect(await watch.take(1)).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'old' } } }])
+    return watch
+  }
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['another schema', () => define({ ...later, v2: { spec: { size: { type: 'integer', default: 3 } } } })],
+    ['a version less', () => define({ ...later, v2: { more: { served: false } } })],
+    ['no version of its name', () => define({ v1: {} })],
+  ])('whose definition gets %s ends, so that its client learns it by the next request', async (_what, change) => {
+    const watch = await open('v2')
+    await change()
+    const rest = watch.rest()
+    await harness.clock.advance(10_000)
+    expect(await rest).toEqual([])
+  })
+
+  it('tells no change in a form of before', async () => {
+    const watch = await open('v1')
+    await define({ ...later, v1: { spec: { size: { type: 'integer', default: 3 } } } })
+    await harness.send(`POST ${bells}`, { body: bell('new') })
+    expect(await watch.rest()).toEqual([])
+  })
+
+  it('whose definition is deleted tells the end of its objects, and ends', async () => {
+    const watch = await open('v1')
+    await harness.send(`DELETE ${definitions}/bells.example.com`)
+    const patch = `PATCH ${definitions}/bells.example.com`
+    await harness.send(`DELETE ${bells}/old`)
+    await harness.clock.advance(10_000)
+    expect(await watch.take(1)).toMatchObject([{ type: 'DELETED', object: { metadata: { name: 'old' } } }])
+    const body = { metadata: { finalizers: null } }
+    const { status } = await harness.send(patch, { type: 'application/merge-patch+json', body })
+    expect(status).toBe(200)
+    await define(later)
+    await harness.send(`POST ${bells}`, { body: bell('new') })
+    expect(await watch.rest()).toEqual([])
+  })
+
+  it('goes on when another definition, or more of its own than the spec, is written', async () => {
+    const watch = await open('v1')
+    await harness.send(`POST ${definitions}`, { body: widgetDefinition })
+    const body = { metadata: { labels: { a: 'b' } } }
+    await harness.send(`PATCH ${definitions}/bells.example.com`, { type: 'application/merge-patch+json', body })
+    await harness.clock.advance(20_000)
+    await harness.send(`POST ${bells}`, { body: bell('new') })
+    expect(await watch.take(1)).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'new' } } }])
   })
 })

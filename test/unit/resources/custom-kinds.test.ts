@@ -19,7 +19,7 @@ interface Given {
 
 function definitionOf({ versions = [v1, v2, v3], spec, metadata, status, established = 'True' }: Given = {}) {
   return {
-    metadata: { name: 'widgets.example.com', generation: 1, ...metadata },
+    metadata: { name: 'widgets.example.com', uid: 'u', generation: 1, ...metadata },
     spec: { group: 'example.com', scope: 'Namespaced', names, versions, ...spec },
     status: { conditions: [{ type: 'Established', status: established }], ...status },
   } as unknown as CustomResourceDefinition
@@ -65,7 +65,15 @@ describe('a kind of users’ own', () => {
       columns: [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }],
       selectableFields: [],
       builtIn: false,
+      definedBy: 'u/1',
     })
+  })
+
+  it('names the definition and the state of its spec, which the mark for deletion leaves as it is', () => {
+    const defined = (metadata: object) => served(definitionOf({ metadata }))?.definedBy
+    const deletionTimestamp = '2026-01-01T00:00:00Z'
+    expect([defined({ generation: 3 }), defined({ generation: 4, deletionTimestamp })]).toEqual(['u/3', 'u/3'])
+    expect([defined({ generation: 4 }), defined({ uid: 'v' })]).toEqual(['u/4', 'v/1'])
   })
 
   it('has what is said', () => {
