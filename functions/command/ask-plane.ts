@@ -93,9 +93,14 @@ export async function requestRuns(args: readonly string[], ask: AskKubectl): Pro
   if (values.all === what.includes('/')) throw new OperatingError('BAD_REQUEST', `type ${usage}`)
   const requested = `setpoint.dev/reconcile-requested-at=${new Date().toISOString()}`
   const all = values.all ? ['--all'] : []
-  process.stdout.write(
-    await ask(['annotate', what, requested, '--overwrite', ...all, ...inNamespace(values.namespace)]),
-  )
+  const told = await ask(['annotate', what, requested, '--overwrite', ...all, ...inNamespace(values.namespace)])
+  process.stdout.write(told)
+  if (told === '') process.stderr.write(`setpoint: nothing runs: no ${what} found${placeText(values.namespace)}\n`)
+}
+
+/** kubectl alone knows the namespace that is not given. */
+function placeText(given: string | undefined): string {
+  return given === undefined ? '' : ` in the namespace ${given}`
 }
 
 const namespace = { type: 'string', short: 'n' } as const

@@ -375,6 +375,12 @@ describe.skipIf(lacksKubectl)('setpoint start, asked with kubectl', { meta: { sk
     expect((await setpoint(cwd, 'doctor')).stdout).toContain('greeting, for Greeting')
   })
 
+  it('says that no object is there to be run', async () => {
+    const none = 'setpoint: nothing runs: no greetings found in the namespace empty\n'
+    const told = await setpoint(cwd, 'reconcile', '--all', 'greetings', '-n', 'empty')
+    expect(told).toMatchObject({ code: 0, stdout: '', stderr: none })
+  })
+
   it('says what kubectl says of what is not there', async () => {
     await expectMistake(cwd, ['explain', 'greeting/nobody'], 'greetings.example.dev "nobody" not found')
     await expectMistake(cwd, ['explain', 'greeting'], 'type setpoint explain greeting/NAME')

@@ -41,6 +41,7 @@ describe.skipIf(!canMount)('a disk that is full', { meta: { skipped: 'only root 
         n++
       );
       await eventually(async () => expect(await client.send('GET /readyz')).toMatchObject({ status: 503 }))
+      expect((await client.send('GET /doctor')).body).toMatch(/look +takes writes\? +no: /)
       for (const path of ['/livez', '/healthz']) expect(await client.send(`GET ${path}`)).toMatchObject({ status: 200 })
 
       free()

@@ -34,7 +34,8 @@ export function createKubectlDouble(cwd: string): AskKubectl {
     const [type = '', name] = what.split('/')
     const { root, plural } = await findResource(client, type)
     if (verb === 'get' && args.includes('--all-namespaces')) return asText(await send(client, `GET ${root}/${plural}`))
-    const collection = `${root}/namespaces/default/${plural}`
+    const at = args.indexOf('--namespace') + 1
+    const collection = `${root}/namespaces/${at === 0 ? 'default' : args[at]}/${plural}`
     if (verb === 'get' && name !== undefined) return asText(await send(client, `GET ${collection}/${name}`))
     if (verb === 'get') return asText({ ...(await send(client, `GET ${collection}`)), kind: 'List' })
     if (verb !== 'annotate') throw new Error(`no double of kubectl ${args.join(' ')}`)

@@ -26,11 +26,13 @@ const legend =
 export interface Storage {
   readonly damaged: readonly ObjectKey[]
   readonly isHeld: boolean
+  /** Whether a write is taken now. */
+  readonly takesWrites: boolean
 }
 
 function sectionOf(storage: Storage | undefined): readonly string[] {
   if (storage === undefined) return []
-  const { damaged, isHeld } = storage
+  const { damaged, isHeld, takesWrites } = storage
   const copy: Finding = isHeld
     ? {
         verdict: 'look',
@@ -48,7 +50,14 @@ function sectionOf(storage: Storage | undefined): readonly string[] {
           answer: 'no object that was read was damaged; npm start -- --check reads all',
         }
       : { verdict: 'look', question: 'whole?', answer: `damaged, and left alone: ${named}${more}` }
-  return [['storage', ...[whole, copy].map(line)].join('\n')]
+  const writes: Finding = takesWrites
+    ? { verdict: 'ok', question: 'takes writes?', answer: 'a write was taken just now' }
+    : {
+        verdict: 'look',
+        question: 'takes writes?',
+        answer: 'no: nothing can be changed or reconciled; the log says why, a full disk most often',
+      }
+  return [['storage', ...[whole, writes, copy].map(line)].join('\n')]
 }
 
 const namedMax = 20

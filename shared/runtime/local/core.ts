@@ -146,6 +146,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   await installBasics({ resources, catalog, controllers, onRefused: refusalNote(refusals, logger) })
   const holdBack = await giveUp(options.unended ?? [], engine)
   const running = runLocalEngine({ ...engine, holdBack }, { stop: stop.signal, abandon: abandon.signal })
+  const isReady = ports.probe && createReadiness(ports.probe, clock)
   return {
     api: createApi({
       resources,
@@ -157,14 +158,14 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       explain,
       ...(options.history && { history: options.history }),
       computed: computedOf({ ...engine, queues: queues.made, retries, rate: options.retryBudget }),
-      pages: new Map([...pagesOf(telemetry, controllers, ports), ...(options.pages ?? [])]),
+      pages: new Map([...pagesOf(telemetry, controllers, storageOf(ports, isReady)), ...(options.pages ?? [])]),
       authenticate: options.authenticate,
       readAccess: access.read,
       reviewToken: options.authenticate,
       ...(options.audit && { audit: options.audit, newAuditId: createIdSequence(random.uuid()) }),
       ...(options.operations && { operations: options.operations }),
       ...(options.tokens && { tokens: options.tokens }),
-      ...(ports.probe === undefined ? {} : { isReady: createReadiness(ports.probe, clock) }),
+      ...(isReady && { isReady }),
       version: setpointVersion,
     }),
     resources,
@@ -277,15 +278,21 @@ function createMeasuredQueue(name: string, { telemetry, ...options }: MeasuredQu
   return queue
 }
 
+function storageOf({ quarantine, isHeld = false }: LocalPorts, isReady = async () => true) {
+  return async (): Promise<Storage> => ({
+    damaged: quarantine?.keys() ?? [],
+    isHeld,
+    takesWrites: await isReady(),
+  })
+}
+
 /** What is served beside the API. */
 export function pagesOf(
   telemetry: PrometheusTelemetry,
   controllers: readonly Controller[],
-  ports?: Pick<LocalPorts, 'quarantine' | 'isHeld'>,
+  storage?: () => Promise<Storage>,
 ): ReadonlyMap<string, Page> {
-  const storage = (): Storage | undefined =>
-    ports && { damaged: ports.quarantine?.keys() ?? [], isHeld: ports.isHeld ?? false }
-  const report = (): string => doctorReport(controllers, telemetry.valueOf, storage())
+  const report = async (): Promise<string> => doctorReport(controllers, telemetry.valueOf, await storage?.())
   return new Map([
     ['metrics', { type: 'text/plain; version=0.0.4; charset=utf-8', text: telemetry.exposition }],
     ['doctor', { type: 'text/plain; charset=utf-8', text: report }],

@@ -152,18 +152,24 @@ describe('what is said of the storage', () => {
     Array.from({ length: count }, (_, i) => ({ group: '', kind: 'K', namespace: 'n', name: `o${i}` }))
 
   it.each<[Storage, string, string]>([
-    [{ damaged: [], isHeld: false }, 'does it act?', 'ok this is the original, or it took the place of the original'],
+    [{ damaged: [], isHeld: false, takesWrites: true }, 'does it act?', 'ok this is the original, or it took the place of the original'],
     [
-      { damaged: [], isHeld: true },
+      { damaged: [], isHeld: true, takesWrites: true },
       'does it act?',
       'look no: this is a copy, and nothing is reconciled until --resume',
     ],
     [
-      { damaged: [], isHeld: false },
+      { damaged: [], isHeld: false, takesWrites: true },
       'whole?',
       'ok no object that was read was damaged; npm start -- --check reads all',
     ],
-    [{ damaged: damagedOf(1), isHeld: false }, 'whole?', 'look damaged, and left alone: /K/n/o0'],
+    [{ damaged: damagedOf(1), isHeld: false, takesWrites: true }, 'whole?', 'look damaged, and left alone: /K/n/o0'],
+    [{ damaged: [], isHeld: false, takesWrites: true }, 'takes writes?', 'ok a write was taken just now'],
+    [
+      { damaged: [], isHeld: false, takesWrites: false },
+      'takes writes?',
+      'look no: nothing can be changed or reconciled; the log says why, a full disk most often',
+    ],
   ])('%j %s %s', (storage, question, expected) => {
     const report = reportOf({}, {}, storage)
     expect(report).toContain('\n\nstorage\n  ')
@@ -179,7 +185,7 @@ describe('what is said of the storage', () => {
     [21, 20, ' and 1 more'],
     [25, 20, ' and 5 more'],
   ])('names of %d damaged objects %d%s', (count, named, more) => {
-    const told = answer('whole?', reportOf({}, {}, { damaged: damagedOf(count), isHeld: false })) ?? ''
+    const told = answer('whole?', reportOf({}, {}, { damaged: damagedOf(count), isHeld: false, takesWrites: true })) ?? ''
     expect([told.match(/o\d+/g)?.length, /( and \d+ more)?$/.exec(told)?.[0]]).toEqual([named, more])
   })
 })
