@@ -117,9 +117,24 @@ export function prepareSchema(connection: DatabaseSync, file: string): void {
   if (version !== schemaVersion) {
     throw new OperatingError(
       'UNAVAILABLE',
-      `${file} has layout ${version}, this version knows layout ${schemaVersion}: ${version > schemaVersion ? 'start a newer version' : 'choose another file'}`,
+      `${file} has ${strangeLayout(version)}: ${version > schemaVersion ? 'start a newer version' : 'choose another file'}`,
     )
   }
+}
+
+function strangeLayout(version: number): string {
+  return `layout ${version}, this version knows layout ${schemaVersion}`
+}
+
+/** What a database of ours has instead of the tables of this version, and whether a start makes them of it. */
+export function findOtherLayout(
+  connection: DatabaseSync,
+): { readonly says: string; readonly isEarlier: boolean } | undefined {
+  const version = Number(pragma(connection, 'user_version'))
+  if (version === schemaVersion || pragma(connection, 'application_id') !== applicationId) return undefined
+  return version === 2 || version === 3
+    ? { says: `layout ${version}, of an earlier version: start once, and check again`, isEarlier: true }
+    : { says: strangeLayout(version), isEarlier: false }
 }
 
 function execute(connection: DatabaseSync, statements: string): void {

@@ -5,6 +5,7 @@ import { readKeyRing } from '../../secrets/key-ring.ts'
 import type { SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import { createSealing, isSealed } from '../../secrets/sealing.ts'
 import { readRow, type SummedRow } from '../sqlite-rows.ts'
+import { findOtherLayout } from '../sqlite-schema.ts'
 import { findBefore, readOnly, type GuardOptions } from './guarded-database.ts'
 import { nameMarkFile } from './findings.ts'
 import { readMark } from './mark-file.ts'
@@ -29,37 +30,27 @@ export function checkDatabase(file: string, { witnesses = [], secrets }: GuardOp
 
 /** The same of a database that has no mark, as a backup. Without their key the Secrets are not looked at. */
 export function checkInside(file: string, secrets: SecretsOptions | undefined): readonly Checked[] {
-  const inside = readOnly(file, (connection) => [
-    ...checks.map((check) => check(connection)),
-    ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)]),
-  ])
+  const inside = readOnly(file, (connection) => {
+    const other = findOtherLayout(connection)
+    if (other !== undefined) return [checkPages(connection), checkedAs(other)]
+    const inTables = [checkPages, checkStates, checkReferences].map((check) => check(connection))
+    return [...inTables, ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)])]
+  })
   if (inside === 'in use')
     throw new OperatingError('UNAVAILABLE', `cannot check ${file}: another process holds it: stop that process first`)
   return inside instanceof Error ? [{ what: 'database', problems: [inside.message] }] : inside
 }
 
-type Check = (connection: DatabaseSync) => Checked
+/** Tables of an earlier version can be whole. What they say only a start can tell. */
+function checkedAs({ says, isEarlier }: NonNullable<ReturnType<typeof findOtherLayout>>): Checked {
+  return isEarlier ? { what: says, problems: [] } : { what: 'database', problems: [says] }
+}
 
-const checks: readonly Check[] = [
-  (connection) => ({
-    what: 'pages',
-    problems: connection
-      .prepare('PRAGMA integrity_check')
-      .all()
-      .map((row) => String(row['integrity_check']))
-      .filter((said) => said !== 'ok'),
-  }),
-  checkStates,
-  (connection) => ({
-    what: 'references',
-    problems: references.flatMap(({ says, sql }) =>
-      connection
-        .prepare(sql)
-        .all()
-        .map((row) => says(row)),
-    ),
-  }),
-]
+function checkPages(connection: DatabaseSync): Checked {
+  const rows = connection.prepare('PRAGMA integrity_check').all()
+  const said = rows.map((row) => String(row['integrity_check']))
+  return { what: 'pages', problems: said.filter((one) => one !== 'ok') }
+}
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -102,6 +93,11 @@ const references: readonly Reference[] = [
     says: (row) => `change ${String(row['rv'])} is out of order`,
   },
 ]
+
+function checkReferences(connection: DatabaseSync): Checked {
+  const problemsOf = ({ sql, says }: Reference): readonly string[] => connection.prepare(sql).all().map(says)
+  return { what: 'references', problems: references.flatMap(problemsOf) }
+}
 
 /** Whether each can be decrypted, and is encrypted at all. */
 function checkSecrets(connection: DatabaseSync, { keyFile }: SecretsOptions): Checked {

@@ -62,6 +62,16 @@ describe('a check', () => {
     expect(insideWithoutKey()).toEqual(inside.slice(0, 3))
   })
 
+  it.each([
+    [2, { what: 'layout 2, of an earlier version: start once, and check again', problems: [] }],
+    [3, { what: 'layout 3, of an earlier version: start once, and check again', problems: [] }],
+    [5, { what: 'database', problems: ['layout 5, this version knows layout 4'] }],
+  ])('takes layout %i for no damage, and a newer one for what it cannot look at', async (layout, found) => {
+    await written()
+    raw(`DROP TABLE heads; PRAGMA user_version = ${layout}`)
+    expect(insideWithoutKey({ keyFile: keyFile() })).toEqual([{ what: 'pages', problems: [] }, found])
+  })
+
   it('says how many states have no sum', async () => {
     await written()
     raw('UPDATE changes SET sum = NULL WHERE rv < 4')
