@@ -346,7 +346,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/https/lean-response.ts',
-    line: 'if (socket.destroyed) return resolve()',
+    line: 'if (socket.destroyed) return',
     replacement: 'false',
     why: 'what is destroyed in this turn closes in the next, and before that turn nobody writes',
   },

@@ -54,11 +54,20 @@ interface Session {
   /** Requests that the client waits for, and handlers that run, also for clients that wait no more. */
   open: number
   running: number
+  readonly answers: Set<Answer>
   /** The second by which the client must have sent a request, while it has none. */
   dueSecond: number
   /** In this second. */
   pings: number
   settings: number
+}
+
+/** Of a stream that is open. */
+interface Answer {
+  readonly stream: ServerHttp2Stream
+  /** What the client had not taken yet at the last look, and the second by which it must have taken some of it. */
+  waiting: number
+  dueSecond: number
 }
 
 /** For the body of a request. */
@@ -113,7 +122,16 @@ const overReason = 'the request is over'
 
 function follow(state: State, session: Http2Session, certificate: ClientCertificate | undefined): void {
   const dueSecond = state.second + state.timing.requestSeconds
-  const one: Session = { session, certificate, open: 0, running: 0, dueSecond, pings: 0, settings: 0 }
+  const one: Session = {
+    session,
+    certificate,
+    open: 0,
+    running: 0,
+    answers: new Set(),
+    dueSecond,
+    pings: 0,
+    settings: 0,
+  }
   state.sessions.add(one)
   session.on('error', () => {})
   session.on('close', () => state.sessions.delete(one))
@@ -143,8 +161,20 @@ function tick(state: State): void {
   for (const one of state.sessions) {
     one.pings = 0
     one.settings = 0
+    for (const taking of one.answers) lookAt(state, taking)
     if (one.open === 0 && one.dueSecond < state.second) one.session.close()
   }
+}
+
+/** An answer of which the client takes nothing is given up. */
+function lookAt({ second, timing }: State, taking: Answer): void {
+  const { writableLength } = taking.stream
+  if (writableLength > 0 && writableLength === taking.waiting) {
+    if (taking.dueSecond < second) taking.stream.close(constants.NGHTTP2_CANCEL)
+    return
+  }
+  taking.waiting = writableLength
+  taking.dueSecond = second + timing.requestSeconds
 }
 
 interface Arrived {
@@ -163,7 +193,10 @@ function begin(state: State, one: Session, { stream, headers, fields, isWhole }:
   one.open++
   one.running++
   let controller: AbortController | undefined
+  const taking: Answer = { stream, waiting: 0, dueSecond: Infinity }
+  one.answers.add(taking)
   stream.once('close', () => {
+    one.answers.delete(taking)
     if (--one.open === 0) one.dueSecond = state.second + state.timing.idleSeconds
     if (controller === undefined) return
     state.streams.delete(controller)

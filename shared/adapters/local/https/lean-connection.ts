@@ -119,10 +119,10 @@ export function end(connection: Connection): void {
   socket.resume()
 }
 
-/** The client has not sent in time what it had to. */
+/** The client has not sent in time what it had to, or has not taken what was sent. */
 export function expire(connection: Connection): void {
   const { exchange, parser, phase, socket } = connection
-  if (phase === 'over') socket.destroy()
+  if (phase === 'over' || socket.writableNeedDrain) socket.destroy()
   else if (exchange !== undefined || parser.waiting > 0) refuse(connection, { status: 408 })
   else end(connection)
 }

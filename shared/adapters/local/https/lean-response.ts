@@ -31,7 +31,7 @@ export async function respond(connection: Connection, exchange: Exchange, respon
     socket.write(head, 'latin1')
     await dismiss(body)
   } else if (isStream(body)) await sendStream(connection, { head, pieces: body, isChunked: framing === 'chunked' })
-  else if (!sendWhole(socket, head, body)) await room(socket)
+  else if (!sendWhole(socket, head, body)) await room(connection)
   return keeps
 }
 
@@ -88,7 +88,7 @@ async function sendStream(connection: Connection, { head, pieces, isChunked }: S
   socket.write(head, 'latin1')
   for await (const piece of pieces) {
     if (isOver(connection)) return
-    if (piece.length > 0 && !sendPiece(socket, piece, isChunked)) await room(socket)
+    if (piece.length > 0 && !sendPiece(socket, piece, isChunked)) await room(connection)
   }
   if (isChunked && !isOver(connection)) socket.write(lastChunk, 'latin1')
 }
@@ -116,15 +116,19 @@ function frame(piece: Uint8Array): Uint8Array {
   return bytes
 }
 
-function room(socket: Duplex): Promise<void> {
-  return new Promise((resolve) => {
+/** Waits for a client that takes what it asked for, and has a time to do so. */
+async function room(connection: Connection): Promise<void> {
+  const { shell, socket } = connection
+  if (socket.destroyed) return
+  connection.dueSecond = shell.second + shell.timing.requestSeconds
+  await new Promise<void>((resolve) => {
     const go = (): void => {
       socket.off('drain', go)
       socket.off('close', go)
       resolve()
     }
-    if (socket.destroyed) return resolve()
     socket.on('drain', go)
     socket.on('close', go)
   })
+  connection.dueSecond = Infinity
 }

@@ -31,7 +31,7 @@ export interface Connection {
   readonly parser: RequestParser
   /** `over` as soon as nothing more is written: the socket may still be open then. */
   phase: 'idle' | 'head' | 'busy' | 'over'
-  /** The second by which the client must have sent what is waited for. */
+  /** The second by which the client must have sent or taken what is waited for. */
   dueSecond: number
   exchange: Exchange | undefined
 }

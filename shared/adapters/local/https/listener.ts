@@ -43,7 +43,7 @@ export interface HttpServer {
 /** How long a client may take, in whole seconds; kept to a second. */
 export interface HttpTiming {
   readonly handshakeSeconds: number
-  /** To send a request, its head and its body each. */
+  /** To send a request, its head and its body each, and to make room for more of an answer. */
   readonly requestSeconds: number
   /** Until the next request on a connection. */
   readonly idleSeconds: number

@@ -45,7 +45,10 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') sessions.serve(socket, asks ? certificateOf(socket) : undefined)
-    else for (const take of takers) take.call(server, socket)
+    else {
+      loseWhoTakesNothing(socket, timing.requestSeconds)
+      for (const take of takers) take.call(server, socket)
+    }
   })
   const shell: Shell = { handler, streams, state, asks }
   const begin = (incoming: IncomingMessage, outgoing: ServerResponse, upgrade?: Upgrade): void => {
@@ -76,6 +79,20 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
       clearInterval(sweep)
     },
   }
+}
+
+/** A client that takes nothing of an answer; looked at each second. */
+function loseWhoTakesNothing(socket: TLSSocket, secondsMax: number): void {
+  let seconds = 0
+  let before = 0
+  const look = (): void => {
+    const { writableLength } = socket
+    seconds = writableLength > 0 && writableLength === before ? seconds + 1 : 0
+    before = writableLength
+    if (seconds > secondsMax) socket.destroy()
+  }
+  const ticking = setInterval(look, 1_000).unref()
+  socket.once('close', () => clearInterval(ticking))
 }
 
 interface Shell {

@@ -152,7 +152,11 @@ describe('what is said of the storage', () => {
     Array.from({ length: count }, (_, i) => ({ group: '', kind: 'K', namespace: 'n', name: `o${i}` }))
 
   it.each<[Storage, string, string]>([
-    [{ damaged: [], isHeld: false, takesWrites: true }, 'does it act?', 'ok this is the original, or it took the place of the original'],
+    [
+      { damaged: [], isHeld: false, takesWrites: true },
+      'does it act?',
+      'ok this is the original, or it took the place of the original',
+    ],
     [
       { damaged: [], isHeld: true, takesWrites: true },
       'does it act?',
@@ -185,7 +189,8 @@ describe('what is said of the storage', () => {
     [21, 20, ' and 1 more'],
     [25, 20, ' and 5 more'],
   ])('names of %d damaged objects %d%s', (count, named, more) => {
-    const told = answer('whole?', reportOf({}, {}, { damaged: damagedOf(count), isHeld: false, takesWrites: true })) ?? ''
+    const told =
+      answer('whole?', reportOf({}, {}, { damaged: damagedOf(count), isHeld: false, takesWrites: true })) ?? ''
     expect([told.match(/o\d+/g)?.length, /( and \d+ more)?$/.exec(told)?.[0]]).toEqual([named, more])
   })
 })

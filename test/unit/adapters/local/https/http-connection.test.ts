@@ -192,6 +192,25 @@ describe.each(httpServerNames)('a connection to the %s server', (name) => {
     })
   })
 
+  it.each(['whole', 'a stream'])('ends with a client that takes nothing of an answer that is %s', async (what) => {
+    const timing = { handshakeSeconds: 1, requestSeconds: 1, idleSeconds: 1 }
+    const left = Promise.withResolvers<void>()
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield Buffer.alloc(100_000, 'x')
+      } finally {
+        left.resolve()
+      }
+    }
+    const answer = what === 'whole' ? ok(Buffer.alloc(30_000_000, 'x')) : ok(endless())
+    const client = await connect(await serve(async () => answer, { timing }))
+    client.socket.pause()
+    client.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await (what === 'whole' ? sleep(6_000) : left.promise)
+    client.socket.resume()
+    expect((await client.ended()).length).toBeLessThan(25_000_000)
+  })
+
   it('outlives the idle connections of the clients it is made for', () => {
     // Go's http.DefaultTransport, and with it kubectl: 90 s.
     expect(defaultTiming.idleSeconds).toBeGreaterThan(90)

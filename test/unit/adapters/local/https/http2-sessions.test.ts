@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createHttp2Sessions } from '../../../../../shared/adapters/local/https/http2-sessions.ts'
 import type { ClientCertificate } from '../../../../../shared/ports/authenticator.ts'
-import type { HttpHandler, HttpRequest } from '../../../../../shared/ports/http-handler.ts'
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../../../shared/ports/http-handler.ts'
 import { fields, frame, preface } from './http2-frames.ts'
 import { ok } from './server-harness.ts'
 
@@ -117,6 +117,10 @@ async function* untilOver({ signal }: HttpRequest): AsyncGenerator<string> {
   yield ' over'
 }
 
+async function* parts(): AsyncGenerator<string> {
+  for (let i = 0; i < 1_000; i++) yield 'x'.repeat(10_000)
+}
+
 describe('a request', () => {
   it('is of the certificate of its own connection, and handled once', async () => {
     const asked: string[] = []
@@ -131,6 +135,24 @@ describe('a request', () => {
     expect(asked).toEqual(['/1 alice', '/2 bob', '/3 alice'])
     expect(exchanges.map(({ told }) => told)).toEqual(exchanges.map(() => ({ status: 200, body: 'x', isClosed: true })))
     expect(one.frames(reset)).toEqual([])
+  })
+
+  it.each<[string, () => HttpResponse]>([
+    ['whole', () => ok('x'.repeat(1_000_000))],
+    ['a stream', () => ok(parts())],
+  ])('of whose answer, which is %s, the client takes nothing is given up', async (_what, answer) => {
+    const { serve } = open(async () => answer())
+    const client = await serve()
+    const [slow, dead] = [client.begin('GET /slow'), client.begin('GET /dead')]
+    for (const { stream } of [slow, dead]) stream.pause()
+    for (let i = 0; i < 4; i++) {
+      await pass(2)
+      slow.stream.resume()
+      await settle()
+      slow.stream.pause()
+    }
+    expect([dead.stream.rstCode, dead.told.isClosed]).toEqual([constants.NGHTTP2_CANCEL, true])
+    expect(slow.stream.rstCode).not.toBe(constants.NGHTTP2_CANCEL)
   })
 
   it('whose body is not read is answered, and its client need not send the rest', async () => {

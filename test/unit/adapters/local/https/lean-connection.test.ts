@@ -308,6 +308,26 @@ describe('the time of a client', () => {
     expect(state()).toBe('idle 95')
   })
 
+  it.each<[string, () => HttpResponse]>([
+    ['whole', () => ok('x'.repeat(100))],
+    ['a stream', () => ok(notedPieces('x'.repeat(100), 'y').body)],
+  ])('is that of taking an answer that is %s, and who takes nothing is cut off', async (_what, answer) => {
+    const { say, shell, state, settle, wire, connection } = open(async () => answer(), { highWaterMark: 10 })
+    wire.isFull = true
+    await say(get())
+    expect(state()).toBe('busy 10')
+    shell.second += 4
+    wire.makeRoom()
+    await settle()
+    expect(state()).toBe('idle 100')
+    wire.isFull = true
+    await say(get())
+    shell.second += 11
+    expire(connection)
+    await settle()
+    expect([wire.destroyed, shell.connections.size]).toEqual([true, 0])
+  })
+
   it('is not over while its answer goes on, though nobody has waited for its body', async () => {
     const { say, state } = open(async (request) => {
       request.body(10).catch(() => {})
