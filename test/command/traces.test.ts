@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startLocalControlPlane } from '../../shared/runtime/local/control-plane.ts'
+import type { Tracing } from '../../shared/ports/tracing.ts'
 import { openTraces } from '../../shared/runtime/local/traces.ts'
 import { asksForTraces, routeOf } from '../../shared/runtime/spans.ts'
 import { openApiClient } from '../support/api-client.ts'
@@ -91,6 +92,22 @@ describe('a trace', () => {
     const kept = ['create Site', 'create Page', 'run page'].filter((name) => named(name, 'unseen') !== undefined)
     expect(kept).toEqual([])
   })
+})
+
+it.each([
+  ['that refuses them', () => Promise.reject(new Error('no')), 'the last traces are lost: Error: no'],
+  ['that does not answer', () => new Promise<void>(() => {}), /^the last traces are lost: the collector did not take/],
+  ['that takes them', async () => {}, undefined],
+])('a stop with a collector %s ends in time, and well', async (_who, close, told) => {
+  const warnings: string[] = []
+  const tracing = {} as unknown as Tracing
+  const load = async () => ({ openOtlpTracing: () => ({ tracing, flush: async () => {}, close }) })
+  const environment = { OTEL_TRACES_EXPORTER: 'otlp' }
+  const traces = await openTraces({ environment, warn: (message) => void warnings.push(message), load })
+  const startMs = performance.now()
+  await traces?.close()
+  expect(performance.now() - startMs).toBeLessThan(6_000)
+  expect(warnings).toEqual(told === undefined ? [] : [expect.stringMatching(told)])
 })
 
 it.each([
