@@ -133,9 +133,11 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
 
   let latest = (): number => noted
   let timer: NodeJS.Timeout | undefined
+  const refuseIfGone = watchFiles(guard)
   const note = (): void => {
-    if (latest() === noted) return
     try {
+      refuseIfGone()
+      if (latest() === noted) return
       write(identity, 'open', latest())
       noted = latest()
     } catch {
@@ -157,6 +159,20 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
       closeMark(marks, () => write(identity, 'closed', latest()))
       database.close()
     },
+  }
+}
+
+/**
+ * What is written into a file that was taken away is gone when the process ends: from then on writes are refused, until
+ * it is there again.
+ */
+function watchFiles({ file, database }: Guard): () => void {
+  const files = [file, `${file}-wal`].filter((one) => existsSync(one))
+  let areThere = true
+  return () => {
+    const found = files.every((one) => existsSync(one))
+    if (found !== areThere) database.prepare(`PRAGMA query_only = ${found ? 'OFF' : 'ON'}`).run()
+    areThere = found
   }
 }
 

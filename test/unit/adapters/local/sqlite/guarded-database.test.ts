@@ -4,6 +4,7 @@ import {
   readFileSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -439,5 +440,25 @@ describe('what is told before it is opened', () => {
     expect(readOnly(at('none.db'), () => 1)).toMatchObject({ message: 'unable to open database file' })
     // It was let go.
     expect(run()).toBe(false)
+  })
+})
+
+describe('a file that is taken away from a running process', () => {
+  it.each(['a.db', 'a.db-wal'])('%s has writes refused until it is there again', async (name) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const guard = start()
+    guard.follow(() => 1)
+    await write(guard, 'before')
+    vi.advanceTimersByTime(1_000)
+    await write(guard, 'still')
+    renameSync(at(name), at('elsewhere'))
+    vi.advanceTimersByTime(1_000)
+    await expect(write(guard, 'refused')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `cannot write to ${file}: attempt to write a readonly database`,
+    })
+    renameSync(at('elsewhere'), at(name))
+    vi.advanceTimersByTime(1_000)
+    await write(guard, 'after')
   })
 })
