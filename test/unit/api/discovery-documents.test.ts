@@ -27,11 +27,32 @@ const versions = groupVersions([secretKind, plainKind, namespaceKind, rich])
 const all = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 const change = ['get', 'patch', 'update']
 
-it('kinds stand together by group and version, in the order in which they come', () => {
+it('kinds stand together by group and version, and the version that clients prefer comes first', () => {
   expect(versions).toEqual([
     { group: '', version: 'v1', kinds: [secretKind, namespaceKind] },
-    { group: 'g.dev', version: 'v1', kinds: [plainKind] },
     { group: 'g.dev', version: 'v2', kinds: [rich] },
+    { group: 'g.dev', version: 'v1', kinds: [plainKind] },
+  ])
+})
+
+it('the order of versions is the one of Kubernetes, wherever objects are stored', () => {
+  const given = [
+    'foo',
+    'v1alpha1',
+    'v2',
+    'v1beta1',
+    'v10',
+    'v1beta10',
+    'v1',
+    'bar',
+    'v1beta2',
+    'v0',
+    'v1gamma1',
+    'v2alpha1',
+  ]
+  const kinds = given.map((version): ServedKind => ({ ...plainKind, version, storageVersion: 'v1alpha1' }))
+  expect(groupVersions(kinds).map(({ version }) => version)).toEqual([
+    ...['v10', 'v2', 'v1', 'v0', 'v1beta10', 'v1beta2', 'v1beta1', 'v2alpha1', 'v1alpha1', 'bar', 'foo', 'v1gamma1'],
   ])
 })
 
@@ -39,7 +60,7 @@ describe('discovery', () => {
   it('names the core versions, the groups, and the versions of each', () => {
     expect(coreVersions(versions)).toEqual({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] })
     const [v1, v2] = ['v1', 'v2'].map((version) => ({ groupVersion: `g.dev/${version}`, version }))
-    const group = { name: 'g.dev', versions: [v1, v2], preferredVersion: v1 }
+    const group = { name: 'g.dev', versions: [v2, v1], preferredVersion: v2 }
     expect(groupList(versions)).toEqual({ kind: 'APIGroupList', apiVersion: 'v1', groups: [group] })
     expect(groupDocument(versions, 'g.dev')).toEqual({ kind: 'APIGroup', apiVersion: 'v1', ...group })
     expect([groupDocument(versions, ''), groupDocument(versions, 'h.dev')]).toEqual([undefined, undefined])
@@ -93,7 +114,6 @@ describe('discovery', () => {
     expect(own).toStrictEqual({
       metadata: { name: 'g.dev' },
       versions: [
-        { version: 'v1', freshness: 'Current', resources: [plain] },
         {
           version: 'v2',
           freshness: 'Current',
@@ -113,6 +133,7 @@ describe('discovery', () => {
             },
           ],
         },
+        { version: 'v1', freshness: 'Current', resources: [plain] },
       ],
     })
   })
