@@ -18,6 +18,7 @@ import { checkOneLabel, type NameRule } from '../model/metadata.ts'
 import { checkOwnNames } from './own-names.ts'
 import { checkMutatingBinding, checkMutatingPolicy, checkPolicy, checkPolicyBinding } from './policy-kinds.ts'
 import { checkWebhooks } from './webhook-kinds.ts'
+import { withWholeBase64 } from './whole-base64.ts'
 import { checkQuota, withQuantityTexts } from './quota-kind.ts'
 
 /** What a state depends on beside its own object. */
@@ -74,6 +75,12 @@ const roleBinding: Strategy = {
   check: checkBinding,
 }
 
+const webhooks: Strategy = {
+  namesVersion: true,
+  intake: (configuration) => withWholeBase64(configuration, 'webhooks.*.clientConfig.caBundle'),
+  check: checkWebhooks,
+}
+
 const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
     qualifiesFinalizers: true,
@@ -108,7 +115,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   },
   '/ConfigMap': {
     qualifiesFinalizers: true,
-    intake: withoutNulls,
+    intake: (map) => withWholeBase64(withoutNulls(map), 'binaryData.*'),
     check: (next, live) => [...checkConfigKeys(next, live), ...checkImmutable(next, live)],
   },
   '/Event': {
@@ -130,8 +137,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { namesVersion: true, check: checkPolicyBinding },
   'admissionregistration.k8s.io/MutatingAdmissionPolicy': { namesVersion: true, check: checkMutatingPolicy },
   'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding': { namesVersion: true, check: checkMutatingBinding },
-  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': { namesVersion: true, check: checkWebhooks },
-  'admissionregistration.k8s.io/MutatingWebhookConfiguration': { namesVersion: true, check: checkWebhooks },
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks,
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks,
   'rbac.authorization.k8s.io/Role': role,
   'rbac.authorization.k8s.io/ClusterRole': role,
   'rbac.authorization.k8s.io/RoleBinding': roleBinding,
@@ -139,6 +146,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': {
     namesVersion: true,
     finalizer: crdFinalizer,
+    intake: (definition) => withWholeBase64(definition, 'spec.conversion.webhook.clientConfig.caBundle'),
     // Kubernetes sets it with the deletion, whatever finalizers there are.
     keep: (next, live) => (isDeleting(live) ? next : holding(crdFinalizer, next, live)),
     prepare: (next, { nowMs, definitions }) =>
@@ -198,7 +206,7 @@ export function mustNameVersion(kind: ServedKind): boolean {
 
 /** `stringData` is for writing only: it is merged into `data`, encoded. */
 function withStringData(body: JsonObject): JsonObject {
-  const given = withoutEmptyType(withoutNulls(body))
+  const given = withWholeBase64(withoutEmptyType(withoutNulls(body)), 'data.*')
   const { stringData, ...rest } = given
   if (!isObject(stringData)) return given
   const encoded: JsonObject = {}

@@ -52,7 +52,18 @@ it('the order of versions is the one of Kubernetes, wherever objects are stored'
   ]
   const kinds = given.map((version): ServedKind => ({ ...plainKind, version, storageVersion: 'v1alpha1' }))
   expect(groupVersions(kinds).map(({ version }) => version)).toEqual([
-    ...['v10', 'v2', 'v1', 'v0', 'v1beta10', 'v1beta2', 'v1beta1', 'v2alpha1', 'v1alpha1', 'bar', 'foo', 'v1gamma1'],
+    'v10',
+    'v2',
+    'v1',
+    'v0',
+    'v1beta10',
+    'v1beta2',
+    'v1beta1',
+    'v2alpha1',
+    'v1alpha1',
+    'bar',
+    'foo',
+    'v1gamma1',
   ])
 })
 

@@ -53,6 +53,8 @@ it('a kind of users’ own is replaced by who names its version, and is not crea
 
 describe('a body', () => {
   const core = (kind: string) => ({ group: '', kind })
+  const webhooks = { group: 'admissionregistration.k8s.io', kind: 'MutatingWebhookConfiguration' }
+  const definition = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' }
   const lease = { group: 'coordination.k8s.io', kind: 'Lease' }
   const second = '2026-11-01T00:00:00Z'
   const micro = '2026-11-01T00:00:00.000000Z'
@@ -80,6 +82,22 @@ describe('a body', () => {
       { data: { a: '', b: 'eQ==', c: '' } },
     ],
     [core('Secret'), { data: 'odd', stringData: { a: 'x' } }, { data: { a: 'eA==' } }],
+    [core('Secret'), { data: { a: 'e\nA==\r\n', b: 'eA==' } }, { data: { a: 'eA==', b: 'eA==' } }],
+    [
+      core('ConfigMap'),
+      { data: { a: 'x\n' }, binaryData: { c: 'eA==\n' } },
+      { data: { a: 'x\n' }, binaryData: { c: 'eA==' } },
+    ],
+    [
+      webhooks,
+      { webhooks: ['x', { clientConfig: { caBundle: 'e\nA==' } }, { clientConfig: { url: 'u' } }] },
+      { webhooks: ['x', { clientConfig: { caBundle: 'eA==' } }, { clientConfig: { url: 'u' } }] },
+    ],
+    [
+      definition,
+      { spec: { conversion: { webhook: { clientConfig: { caBundle: 'eA==\n' } } } } },
+      { spec: { conversion: { webhook: { clientConfig: { caBundle: 'eA==' } } } } },
+    ],
   ])('of %j, %j, means %j', (kind, body, means) => {
     expect(normalizeBody(kind, body)).toStrictEqual(means)
   })
@@ -96,6 +114,9 @@ describe('a body', () => {
     [core('ConfigMap'), { data: null, binaryData: ['x'] }],
     [core('Secret'), { data: { a: 'eA==' } }],
     [core('Secret'), { data: {}, stringData: 'x' }],
+    [core('Secret'), { data: { a: 5 }, type: 'x\n' }],
+    [webhooks, { webhooks: { clientConfig: { caBundle: 5 } } }],
+    [definition, { spec: { conversion: { webhook: ['x'] } } }],
     [{ group: 'g.dev', kind: 'Secret' }, { stringData: { a: 'x' } }],
   ])('of %j, %j, means what it says', (kind, body) => {
     expect(normalizeBody(kind, body)).toBe(body)
