@@ -85,7 +85,7 @@ function checkSubject(subject: JsonObject, path: string, isNamespaced: boolean):
 export function withSubjectGroups(binding: ApiObject): ApiObject {
   const { roleRef, subjects } = binding
   const isWhole = (part: unknown): boolean =>
-    !isObject(part) || part['apiGroup'] !== undefined || part['kind'] === 'ServiceAccount'
+    !isObject(part) || (part['apiGroup'] ?? '') !== '' || part['kind'] === 'ServiceAccount'
   if (isWhole(roleRef) && objectsOf(subjects).every(isWhole)) return binding
   const complete = (part: unknown): JsonObject | undefined =>
     isWhole(part) ? (part as JsonObject | undefined) : { ...(part as JsonObject), apiGroup: accessGroup }

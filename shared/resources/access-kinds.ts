@@ -110,8 +110,6 @@ function referenceSchema(properties: Record<string, StructuralSchema>): Structur
   return { type: 'object', 'x-kubernetes-map-type': 'atomic', properties }
 }
 
-const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] } as const
-
 export const serviceAccountKind = defineBuiltInKind({
   group: '',
   kind: 'ServiceAccount',
@@ -124,13 +122,14 @@ export const serviceAccountKind = defineBuiltInKind({
     imagePullSecrets: {
       type: 'array',
       nullable: true,
-      ...byName,
+      'x-kubernetes-list-type': 'atomic',
       items: referenceSchema({ name: { type: 'string', default: '' } }),
     },
     secrets: {
       type: 'array',
       nullable: true,
-      ...byName,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
       items: referenceSchema({
         apiVersion: text,
         fieldPath: text,

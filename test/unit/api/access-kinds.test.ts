@@ -117,6 +117,19 @@ it('a ServiceAccount holds names of Secrets', async () => {
   expect((await create('ServiceAccount', { metadata: { name: 'a:b' } })).status).toBe(422)
 })
 
+it('a strategic patch replaces what a ServiceAccount pulls images with, as on Kubernetes, and merges its Secrets', async () => {
+  const given = { imagePullSecrets: [{ name: 'p' }], secrets: [{ name: 's' }] }
+  await create('ServiceAccount', { metadata: { name: 'puller' }, ...given })
+  const patched = await harness.send(`PATCH ${paths['ServiceAccount']}/puller`, {
+    body: { imagePullSecrets: [{ name: 'q' }], secrets: [{ name: 't' }] },
+    type: 'application/strategic-merge-patch+json',
+  })
+  expect(patched).toMatchObject({
+    status: 200,
+    body: { imagePullSecrets: [{ name: 'q' }], secrets: [{ name: 's' }, { name: 't' }] },
+  })
+})
+
 it('kubectl sends them as protobuf', async () => {
   // `kubectl create rolebinding b --clusterrole=view --serviceaccount=default:robot`, kubectl 1.33.
   const subject = [...field(1, 'ServiceAccount'), ...field(2, ''), ...field(3, 'robot'), ...field(4, 'default')]

@@ -211,6 +211,23 @@ describe('a binding', () => {
       { roleRef: { kind: 'Role' }, subjects: [user] },
       { roleRef: { kind: 'Role', apiGroup: group }, subjects: [user] },
     ],
+    [
+      'says empty ones, as programs in Go do',
+      {
+        roleRef: { kind: 'Role', apiGroup: '' },
+        subjects: [
+          { kind: 'User', apiGroup: '' },
+          { ...account, apiGroup: '' },
+        ],
+      },
+      {
+        roleRef: { kind: 'Role', apiGroup: group },
+        subjects: [
+          { kind: 'User', apiGroup: group },
+          { ...account, apiGroup: '' },
+        ],
+      },
+    ],
     ['has no subjects', { roleRef: { kind: 'Role' } }, { roleRef: { kind: 'Role', apiGroup: group } }],
     ['has no role', { subjects: [{ kind: 'Group' }, 'x'] }, { subjects: [{ kind: 'Group', apiGroup: group }, 'x'] }],
   ])('that %s is completed', (_what, given, whole) => {
