@@ -12,7 +12,7 @@ import { interpretSchema } from '../model/schema/validate.ts'
 import { siftMetadata } from './metadata-fields.ts'
 import { undecodablePatch } from './refusals.ts'
 import type { WriteOptions } from './resources.ts'
-import { normalizeBody } from './strategies.ts'
+import { normalizeBody, siftBeyondSchema } from './strategies.ts'
 
 /** The gate every body passes: of the right kind, without fields the schema does not know. */
 export interface Admitted {
@@ -47,10 +47,17 @@ export function admitBody(
 /** Throws BAD_REQUEST for another kind's body. */
 export function siftBody(kind: ServedKind, sent: JsonObject, live?: ApiObject): Sifted {
   checkType(kind, sent)
-  const { body: given, unknown: strange, warnings } = admitMetadata(normalizeBody(kind, sent), live)
+  const sifted = siftBeyondSchema(kind, normalizeBody(kind, sent))
+  const { body: given, unknown: strange, warnings } = admitMetadata(sifted.body, live)
   const isKnown = live !== undefined && isSettled(kind.schema, given, live)
   const { value: body, unknown } = isKnown ? { value: given, unknown: [] } : prune(kind.schema, given)
-  return { given, body, unknown, strange, warnings }
+  return {
+    given,
+    body,
+    unknown,
+    strange: sifted.unknown.length === 0 ? strange : [...sifted.unknown, ...strange],
+    warnings,
+  }
 }
 
 /**

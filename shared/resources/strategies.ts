@@ -2,6 +2,7 @@ import { bytesFromBase64, toBase64 } from '../model/base64.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { acceptCrd } from '../model/crd/accept-crd.ts'
 import { checkCrd } from '../model/crd/check-crd.ts'
+import { siftKeywords, withoutNullKeywords } from '../model/crd/sift-schemas.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
@@ -40,6 +41,8 @@ interface Strategy {
   readonly namesVersion?: true
   /** What a writer's body means, before anything else looks at it. */
   intake?(body: JsonObject): JsonObject
+  /** The body without fields that nobody knows and its schema cannot tell, and their paths. */
+  sift?(body: JsonObject): { readonly body: JsonObject; readonly unknown: readonly string[] }
   /** Takes back what a writer of the whole object may not change, by the path of the object or a subresource. */
   keep?(next: ApiObject, live: ApiObject, subresource?: string): ApiObject
   /** Completes the next state. */
@@ -146,7 +149,9 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': {
     namesVersion: true,
     finalizer: crdFinalizer,
-    intake: (definition) => withWholeBase64(definition, 'spec.conversion.webhook.clientConfig.caBundle'),
+    intake: (definition) =>
+      withWholeBase64(withoutNullKeywords(definition), 'spec.conversion.webhook.clientConfig.caBundle'),
+    sift: siftKeywords,
     // Kubernetes sets it with the deletion, whatever finalizers there are.
     keep: (next, live) => (isDeleting(live) ? next : holding(crdFinalizer, next, live)),
     prepare: (next, { nowMs, definitions }) =>
@@ -192,6 +197,11 @@ function strategyFor({ group, kind }: Named): Strategy {
 /** The body as its kind takes it in. */
 export function normalizeBody(kind: Named, body: JsonObject): JsonObject {
   return strategyFor(kind).intake?.(body) ?? body
+}
+
+/** The body without fields that nobody knows and the schema of its kind cannot tell. */
+export function siftBeyondSchema(kind: Named, body: JsonObject): ReturnType<NonNullable<Strategy['sift']>> {
+  return strategyFor(kind).sift?.(body) ?? { body, unknown: [] }
 }
 
 /** Whether a PUT creates what is not there. Source: kubernetes, `AllowCreateOnUpdate` of the kind's strategy. */

@@ -16,8 +16,9 @@ function wholeAt(value: Json, [step, ...steps]: readonly string[]): Json {
   let changed = value
   for (const name of step === '*' ? Object.keys(value) : [step]) {
     const part = value[name]
-    const whole = part === undefined ? part : wholeAt(part, steps)
-    if (whole !== part) changed = { ...changed, [name]: whole as Json }
+    if (part === undefined) continue
+    const whole = wholeAt(part, steps)
+    if (whole !== part) changed = { ...changed, [name]: whole }
   }
   return changed
 }

@@ -50,8 +50,8 @@ const version: StructuralSchema = {
   required: ['name', 'served', 'storage'],
   properties: {
     name: text,
-    served: flag,
-    storage: flag,
+    served: { type: 'boolean', default: false },
+    storage: { type: 'boolean', default: false },
     deprecated: flag,
     deprecationWarning: { type: 'string', minLength: 1, maxLength: 256 },
     schema: { type: 'object', properties: { openAPIV3Schema: schema } },

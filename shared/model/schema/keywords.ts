@@ -16,6 +16,15 @@ export function checkKeywords(schema: Json, path: string): readonly FieldError[]
   return [...unknown, ...errors, ...neitherFlagNorSchema(schema, path), ...below]
 }
 
+/** Whether Kubernetes' type of a schema has such a field, though it may refuse it. */
+export function isKeyword(name: string): boolean {
+  return Object.hasOwn(oneSchema.properties, name) || refused.has(name)
+}
+
+const refused = new Set(
+  ['id', '$schema', '$ref'].concat('definitions', 'dependencies', 'patternProperties', 'additionalItems'),
+)
+
 function unknownKeyword(keyword: string, path: string): FieldError {
   const hint = hints[keyword]
   return forbidden(child(path, keyword), `${keyword} is not supported${hint === undefined ? '' : `; ${hint}`}`)
@@ -90,7 +99,7 @@ const rule: StructuralSchema = {
 }
 
 /** One level of a schema, in the dialect it describes. */
-const oneSchema: StructuralSchema = {
+const oneSchema = {
   type: 'object',
   properties: {
     type: { type: 'string', enum: ['array', 'boolean', 'integer', 'number', 'object', 'string'] },
@@ -131,4 +140,4 @@ const oneSchema: StructuralSchema = {
     'x-kubernetes-map-type': { type: 'string', enum: ['atomic', 'granular'] },
     'x-kubernetes-validations': { type: 'array', items: rule },
   },
-}
+} as const satisfies StructuralSchema

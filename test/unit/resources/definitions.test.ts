@@ -50,6 +50,84 @@ function served(object: ApiObject): readonly string[] {
   return servedKindsOf(object as unknown as CustomResourceDefinition).map(({ plural, kind }) => `${plural} ${kind}`)
 }
 
+describe('a schema as others write it', () => {
+  const fieldValidation = 'Strict'
+  const withSchema = (schema: object, version: object = {}): JsonObject => {
+    const given = definition('widgets')
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }]
+    return { ...given, spec: { ...given.spec, versions } } as unknown as JsonObject
+  }
+  const write = async (body: JsonObject, options: object = {}): Promise<{ schema: unknown; warnings: unknown }> => {
+    const { stored, warnings } = await resources.create(definitionKind, body, { ...manager, ...options })
+    const { spec } = stored.object as unknown as CustomResourceDefinition
+    return { schema: spec.versions[0]?.schema?.openAPIV3Schema, warnings }
+  }
+  const root = 'spec.versions[0].schema.openAPIV3Schema'
+
+  it('says nothing with null, as on Kubernetes', async () => {
+    const rule = { rule: 'true' }
+    const field = { type: 'string', description: null, default: null, enum: null, maxLength: null }
+    const list = { type: 'array', items: { type: 'string', format: null }, 'x-kubernetes-list-type': null }
+    const fields = { a: field, list, any: { 'x-kubernetes-preserve-unknown-fields': true, allOf: null } }
+    const schema = {
+      type: 'object',
+      required: null,
+      properties: { spec: { type: 'object', properties: fields, 'x-kubernetes-validations': null } },
+      'x-kubernetes-validations': [{ ...rule, message: null }, rule],
+    }
+    expect(await write(withSchema(schema), { fieldValidation })).toEqual({
+      schema: {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'object',
+            properties: {
+              a: { type: 'string' },
+              list: { type: 'array', items: { type: 'string' } },
+              any: { 'x-kubernetes-preserve-unknown-fields': true },
+            },
+          },
+        },
+        'x-kubernetes-validations': [rule, rule],
+      },
+      warnings: [],
+    })
+  })
+
+  it('has keywords that nobody knows: they are warned of, or refused by who wants strictness', async () => {
+    const branch = { maxLength: 5, if: {} }
+    const schema = (...extra: readonly JsonObject[]): JsonObject => ({
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          additionalProperties: { type: 'string', allOf: [{ maxLength: 5, ...extra[0] }], ...extra[1] },
+        },
+      },
+      ...extra[2],
+    })
+    const strange = withSchema(schema({ if: branch }, { 'x-go-name': 'A' }, { readOnly: true }))
+    const faults = [
+      `unknown field "${root}.properties.spec.additionalProperties.allOf[0].if"`,
+      `unknown field "${root}.properties.spec.additionalProperties.x-go-name"`,
+      `unknown field "${root}.readOnly"`,
+    ]
+    const refused = await expectCode(write(strange, { fieldValidation }), 'UNDECODABLE')
+    expect(refused.message).toContain(`strict decoding error: ${faults.join(', ')}`)
+    expect(await write(strange)).toEqual({ schema: schema(), warnings: faults })
+  })
+
+  it('has what Kubernetes knows and refuses', async () => {
+    const schema = { type: 'object', patternProperties: { '^a': { type: 'string' } } }
+    expect((await expectCode(write(withSchema(schema)), 'INVALID')).message).toContain('use additionalProperties')
+  })
+
+  it('belongs to a version that does not say whether it is served', async () => {
+    const { stored } = await resources.create(definitionKind, withSchema({ type: 'object' }, { served: null }), manager)
+    expect(stored.object).toMatchObject({ spec: { versions: [{ served: false, storage: true }] } })
+  })
+})
+
 describe('a definition in a group of the control plane', () => {
   const taken = (field: string, name: string) =>
     `spec.names.${field}: Invalid value: "${name}": a kind of the control plane in this group has this name`

@@ -1,0 +1,83 @@
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { isKeyword } from '../schema/keywords.ts'
+
+/** A definition as Kubernetes' types hold it, without changing the one given. Its schemas may hold anything. */
+
+/** Without what a schema says with null, such as `description:` in YAML: it is said by nobody. */
+export function withoutNullKeywords(definition: JsonObject): JsonObject {
+  return changeSchemas(definition, (node) => {
+    const rules = node['x-kubernetes-validations']
+    const said = withoutNulls(node)
+    if (!Array.isArray(rules)) return said
+    const whole = rules.map((rule) => (isObject(rule) ? withoutNulls(rule) : rule))
+    return whole.every((rule, i) => rule === rules[i]) ? said : { ...said, 'x-kubernetes-validations': whole }
+  })
+}
+
+/** Without keywords that nobody knows, and the paths of these. */
+export function siftKeywords(definition: JsonObject): {
+  readonly body: JsonObject
+  readonly unknown: readonly string[]
+} {
+  const unknown: string[] = []
+  const body = changeSchemas(definition, (node, path) => {
+    const strange = Object.keys(node).filter((keyword) => !isKeyword(keyword))
+    if (strange.length === 0) return node
+    unknown.push(...strange.map((keyword) => `${path}.${keyword}`))
+    return Object.fromEntries(Object.entries(node).filter(([keyword]) => isKeyword(keyword)))
+  })
+  return { body, unknown: unknown.toSorted() }
+}
+
+type Change = (node: JsonObject, path: string) => JsonObject
+
+function changeSchemas(definition: JsonObject, change: Change): JsonObject {
+  return changePart(definition, 'spec', (spec) =>
+    changePart(spec, 'versions', (versions) =>
+      changeItems(versions, (version, i) =>
+        changePart(version, 'schema', (schema) =>
+          changePart(schema, 'openAPIV3Schema', (root) =>
+            changeNode(root, `spec.versions[${i}].schema.openAPIV3Schema`, change),
+          ),
+        ),
+      ),
+    ),
+  ) as JsonObject
+}
+
+/** A node and all below it, where other schemas stand in it. */
+function changeNode(node: Json, path: string, change: Change): Json {
+  if (!isObject(node)) return node
+  let changed: Json = change(node, path)
+  changed = changePart(changed, 'properties', (fields) => {
+    let all = fields
+    for (const name of isObject(fields) ? Object.keys(fields) : [])
+      all = changePart(all, name, (field) => changeNode(field, `${path}.properties.${name}`, change))
+    return all
+  })
+  for (const keyword of ['items', 'not', 'additionalProperties'])
+    changed = changePart(changed, keyword, (one) => changeNode(one, `${path}.${keyword}`, change))
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'])
+    changed = changePart(changed, keyword, (branches) =>
+      changeItems(branches, (one, i) => changeNode(one, `${path}.${keyword}[${i}]`, change)),
+    )
+  return changed
+}
+
+function changePart(value: Json, name: string, change: (part: Json) => Json): Json {
+  if (!isObject(value) || !Object.hasOwn(value, name)) return value
+  const part = value[name] as Json
+  const next = change(part)
+  return next === part ? value : { ...value, [name]: next }
+}
+
+function changeItems(value: Json, change: (item: Json, i: number) => Json): Json {
+  if (!Array.isArray(value)) return value
+  const next = value.map(change)
+  return next.every((item, i) => item === value[i]) ? value : next
+}
+
+function withoutNulls(part: JsonObject): JsonObject {
+  const said = Object.entries(part).filter(([, value]) => value !== null)
+  return said.length === Object.keys(part).length ? part : Object.fromEntries(said)
+}
