@@ -14,8 +14,8 @@ const shiftedItemsMax = 100_000_000
 const depthMax = 200
 
 /**
- * JSON Patch, RFC 6902, all or nothing. Throws INVALID naming the operation that does not fit, TOO_LARGE where
- * operations copy or move too much. The target is not changed.
+ * JSON Patch, RFC 6902 and what Kubernetes takes beyond it, all or nothing. Throws INVALID naming the operation that
+ * does not fit, TOO_LARGE where operations copy or move too much. The target is not changed.
  */
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[], spend?: Spend): JsonObject {
   const made = tryPatch(target, operations, spend)
@@ -104,8 +104,8 @@ function countShifted(document: Root, { op, path, from }: Operation): number {
 /** Of a place in a list, how many items stand there and behind it. */
 function itemsBehind(document: Root, path: Path | undefined): number {
   const [list, step] = path === undefined ? [] : parentOf(document, path)
-  if (!Array.isArray(list) || step === undefined || !isIndex(step)) return 0
-  return Math.max(0, list.length - Number(step))
+  if (!Array.isArray(list) || step === undefined) return 0
+  return Math.max(0, list.length - (placeIn(step, list.length) ?? list.length))
 }
 
 /** Whether the operation fits. */
@@ -117,7 +117,7 @@ function patchOnce(document: Root, { op, path, from, value }: Operation): boolea
     case 'remove':
       return take(document, path) !== undefined
     case 'replace':
-      return take(document, path) !== undefined && insert(document, path, value)
+      return (hasFields(document, path) || take(document, path) !== undefined) && insert(document, path, value)
     case 'test':
       return value !== undefined && (equal(find(document, path), value) || isAbsent(document, path, value))
     case 'copy':
@@ -127,6 +127,11 @@ function patchOnce(document: Root, { op, path, from, value }: Operation): boolea
     default:
       return false
   }
+}
+
+/** Kubernetes takes a `replace` of a field that is not there for an `add`: fields that Go leaves out are not seen. */
+function hasFields(document: Root, path: Path): boolean {
+  return isObject(parentOf(document, path)[0])
 }
 
 /** Kubernetes takes a `test` for null to ask that an object has no such field. */
@@ -156,12 +161,15 @@ function find(document: Root, path: Path): Json | undefined {
 
 /** A field of the object's own, `constructor` like any other, or an item of a list. */
 function member(parent: Json | undefined, step: string): Json | undefined {
-  if (Array.isArray(parent)) return isIndex(step) ? parent[Number(step)] : undefined
+  if (Array.isArray(parent)) return parent[placeIn(step, parent.length) ?? -1]
   return isObject(parent) && Object.hasOwn(parent, step) ? parent[step] : undefined
 }
 
-function isIndex(step: string): boolean {
-  return /^(?:0|[1-9]\d*)$/.test(step)
+/** The place that a step means in a list. Below zero it counts from the end, as Kubernetes has it. */
+function placeIn(step: string, length: number): number | undefined {
+  if (!/^(?:0|-?[1-9]\d*)$/.test(step)) return undefined
+  const place = Number(step)
+  return place < 0 ? place + length : place
 }
 
 /** Takes a value out; undefined if there is none. */
@@ -169,7 +177,7 @@ function take(document: Root, path: Path): Json | undefined {
   const [parent, step] = parentOf(document, path)
   const value = member(parent, step)
   if (value === undefined) return undefined
-  if (Array.isArray(parent)) parent.splice(Number(step), 1)
+  if (Array.isArray(parent)) parent.splice(placeIn(step, parent.length) ?? 0, 1)
   else delete (parent as JsonObject)[step]
   return value
 }
@@ -185,8 +193,8 @@ function insert(document: Root, path: Path, value: Json | undefined): boolean {
 }
 
 function insertItem(list: Json[], step: string, value: Json): boolean {
-  const at = step === '-' ? list.length : isIndex(step) ? Number(step) : Infinity
-  if (at > list.length) return false
+  const at = step === '-' ? list.length : placeIn(step, list.length + 1)
+  if (at === undefined || at < 0 || at > list.length) return false
   list.splice(at, 0, value)
   return true
 }
