@@ -23,8 +23,11 @@ import { objectSchema, text, texts } from './schema-parts.ts'
 
 export const policyGroup = 'admissionregistration.k8s.io'
 
+/** What is read as one piece has one owner: an apply sets all of it, and adds to no part. */
+const onePiece = { type: 'object', 'x-kubernetes-map-type': 'atomic' } as const
+
 export const selectorSchema: StructuralSchema = {
-  type: 'object',
+  ...onePiece,
   properties: {
     matchLabels: { type: 'object', additionalProperties: text },
     matchExpressions: {
@@ -56,7 +59,7 @@ export const operationRules: StructuralSchema = {
 }
 
 const matchResources: StructuralSchema = {
-  type: 'object',
+  ...onePiece,
   properties: {
     namespaceSelector: { ...selectorSchema, default: {} },
     objectSelector: { ...selectorSchema, default: {} },
@@ -67,13 +70,13 @@ const matchResources: StructuralSchema = {
 }
 
 const paramKind: StructuralSchema = {
-  type: 'object',
+  ...onePiece,
   required: ['apiVersion', 'kind'],
   properties: { apiVersion: text, kind: text },
 }
 
 const paramReference: StructuralSchema = {
-  type: 'object',
+  ...onePiece,
   properties: {
     name: text,
     namespace: text,

@@ -121,3 +121,65 @@ describe('managedFields', () => {
     ])
   })
 })
+
+describe('what is one piece in policies and webhook configurations', () => {
+  const group = 'admissionregistration.k8s.io/v1'
+  const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
+  const labels = (name: string) => ({ matchLabels: { [name]: 'x' } })
+  const webhook = (parts: object) => ({
+    webhooks: [
+      {
+        name: 'a.b.c',
+        clientConfig: { url: 'https://a.b/c' },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        ...parts,
+      },
+    ],
+  })
+  const policy = (parts: object) => ({
+    spec: { validations: [{ expression: 'true' }], matchConstraints: { resourceRules: rules }, ...parts },
+  })
+  const binding = (parts: object) => ({ spec: { policyName: 'p', validationActions: ['Deny'], ...parts } })
+
+  it.each<[string, (parts: object) => object, object, object]>([
+    [
+      'ValidatingWebhookConfiguration',
+      webhook,
+      { namespaceSelector: labels('a'), objectSelector: labels('a') },
+      { namespaceSelector: labels('b'), objectSelector: labels('b') },
+    ],
+    [
+      'ValidatingAdmissionPolicy',
+      policy,
+      { matchConstraints: { resourceRules: rules, excludeResourceRules: rules, objectSelector: labels('a') } },
+      { matchConstraints: { resourceRules: rules } },
+    ],
+    [
+      'ValidatingAdmissionPolicyBinding',
+      binding,
+      {
+        paramRef: { name: 'a', namespace: 'n', parameterNotFoundAction: 'Deny' },
+        matchResources: { namespaceSelector: labels('a') },
+      },
+      {
+        paramRef: { selector: labels('b'), parameterNotFoundAction: 'Deny' },
+        matchResources: { objectSelector: labels('b') },
+      },
+    ],
+  ])('of a %s is set whole by who takes it over, and conflicts otherwise', async (kind, content, before, after) => {
+    const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies')
+    const apply = (manager: string, parts: object) =>
+      harness.send(`PATCH /apis/${group}/${plural}/p?fieldManager=${manager}`, {
+        type: applying,
+        body: { apiVersion: group, kind, metadata: { name: 'p' }, ...content(parts) } as never,
+      })
+    expect((await apply('one', before)).status).toBe(201)
+    expect((await apply('other', after)).status).toBe(409)
+    const { body } = await apply('other&force=true', after)
+    const { body: alone } = await harness.send(`POST /apis/${group}/${plural}?dryRun=All`, {
+      body: { metadata: { name: 'q' }, ...content(after) } as never,
+    })
+    expect([body.spec, body.webhooks]).toEqual([alone.spec, alone.webhooks])
+  })
+})
