@@ -151,8 +151,11 @@ export function sentManagedFieldsOf(body: JsonObject): Json | undefined {
   return isObject(body['metadata']) ? body['metadata']['managedFields'] : undefined
 }
 
-/** The object with the managedFields that an apply came to. */
+/** The object with the managedFields that an apply came to: none, if nobody owns anything any more. */
 export function withManagedFields(object: ApiObject, body: JsonObject): ApiObject {
   const managedFields = sentManagedFieldsOf(body) as ManagedFieldsEntry[] | undefined
-  return managedFields === undefined ? object : { ...object, metadata: { ...object.metadata, managedFields } }
+  if (managedFields !== undefined) return { ...object, metadata: { ...object.metadata, managedFields } }
+  if (object.metadata.managedFields === undefined) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }

@@ -122,6 +122,22 @@ describe('managedFields', () => {
   })
 })
 
+it('an apply that leaves nothing owned leaves no owner, who would take away what others write later', async () => {
+  const config = (data?: object) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'n' },
+    ...(data && { data }),
+  })
+  const apply = (data?: object) =>
+    harness.send(`PATCH ${maps}/n?fieldManager=carol`, { type: applying, body: config(data) as never })
+  expect((await apply({ a: '1' })).status).toBe(201)
+  const { body } = await apply()
+  expect([body.data ?? {}, body.metadata.managedFields]).toEqual([{}, undefined])
+  await harness.send(`PATCH ${maps}/n?fieldManager=bob`, { type: merge, body: { data: { a: '2' } } })
+  expect((await apply()).body.data).toEqual({ a: '2' })
+})
+
 describe('what is one piece in policies and webhook configurations', () => {
   const group = 'admissionregistration.k8s.io/v1'
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
