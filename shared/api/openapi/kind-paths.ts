@@ -69,6 +69,8 @@ function itemOperations(kind: ServedKind, part: Part): JsonObject {
   const isScale = part === 'Scale'
   const schema = isScale ? scaleRef : schemaRef(kind, 'kind')
   const about = isScale ? { is: scaleKind } : {}
+  // A PUT creates objects of some kinds, and an apply of all.
+  const writes = { ...about, creates: part === '' }
   return {
     get: operation(kind, 'get', { id: `read${part}`, does: 'read the specified', gives: schema, ...about }),
     put: operation(kind, 'put', {
@@ -77,7 +79,7 @@ function itemOperations(kind: ServedKind, part: Part): JsonObject {
       parameters: writeParameters,
       takes: body(schema),
       gives: schema,
-      ...about,
+      ...writes,
     }),
     patch: operation(kind, 'patch', {
       id: `patch${part}`,
@@ -88,7 +90,7 @@ function itemOperations(kind: ServedKind, part: Part): JsonObject {
       ],
       takes: body(metaRef('Patch'), isScale ? scalePatchTypes : patchTypes),
       gives: schema,
-      ...about,
+      ...writes,
     }),
   }
 }
@@ -111,6 +113,7 @@ function create(kind: ServedKind): JsonObject {
     parameters: writeParameters,
     takes: body(object),
     gives: object,
+    creates: true,
   })
 }
 
@@ -141,6 +144,8 @@ interface Operation {
   readonly parameters?: readonly JsonObject[]
   readonly takes?: JsonObject
   readonly gives: JsonObject
+  /** The answer may be that it is created. */
+  readonly creates?: boolean
   /** The kind of what it is about, if it is another. */
   readonly is?: Pick<ServedKind, 'group' | 'version' | 'kind'>
 }
@@ -148,7 +153,7 @@ interface Operation {
 function operation(
   kind: ServedKind,
   action: string,
-  { id, does, parameters = [], takes, gives, is = kind }: Operation,
+  { id, does, parameters = [], takes, gives, creates = false, is = kind }: Operation,
 ): JsonObject {
   const { group, version, namespaced } = kind
   const words = [
@@ -157,6 +162,7 @@ function operation(
     ...(namespaced ? ['namespaced'] : []),
     kind.kind,
   ]
+  const content = { 'application/json': { schema: gives } }
   return {
     operationId: `${id}${words.map(capitalize).join('')}`,
     description: `${does} ${kind.kind}`,
@@ -164,7 +170,8 @@ function operation(
     parameters: [...parameters],
     ...(takes === undefined ? {} : { requestBody: takes }),
     responses: {
-      '200': { description: 'OK', content: { 'application/json': { schema: gives } } },
+      '200': { description: 'OK', content },
+      ...(creates && { '201': { description: 'Created', content } }),
       '401': { description: 'Unauthorized' },
     },
     'x-kubernetes-action': action,

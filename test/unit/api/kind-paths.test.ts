@@ -137,6 +137,24 @@ describe('an operation', () => {
     ])
   })
 
+  it('says which answers it may get: a client that is generated knows no other', () => {
+    const { '/apis/g.dev/v1/namespaces/{namespace}/ks/{name}/status': status = {} } = pathsOf({
+      ...plainKind,
+      hasStatus: true,
+    })
+    const answersOf = (operation: JsonObject | undefined) => Object.keys(operation?.['responses'] ?? {})
+    const [one, made] = [
+      ['200', '401'],
+      ['200', '201', '401'],
+    ]
+    expect([collection['get'], collection['post'], collection['delete']].map(answersOf)).toEqual([one, made, one])
+    expect(['get', 'put', 'patch', 'delete'].map((method) => answersOf(item[method]))).toEqual([one, made, made, one])
+    expect(['get', 'put', 'patch'].map((method) => answersOf(status[method]))).toEqual([one, one, one])
+    expect(collection['post']).toMatchObject({
+      responses: { '201': { description: 'Created', content: { 'application/json': ref('dev.g.v1.K') } } },
+    })
+  })
+
   const writes = ['dryRun', 'fieldManager', 'fieldValidation']
   const deletes = ['dryRun', 'gracePeriodSeconds', 'propagationPolicy']
   const selectors = ['labelSelector', 'fieldSelector']
