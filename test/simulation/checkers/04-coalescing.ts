@@ -64,10 +64,12 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     if (object.kind !== 'ConfigMap') return
     writesMs = [...writesMs, world.nowMs()]
     const isNews = type !== 'modified' || touches(touched, 'spec', 'delete')
-    if (isNews && table.items.has(textOf('Errand', errandOf(name)))) cause('Errand', errandOf(name))
-    for (const { object: other } of table.items.values())
-      if (other.kind === 'Link' || (other.kind === 'Parcel' && name === licenseName))
-        cause(other.kind, other.metadata.name)
+    const errand = table.items.get(textOf('Errand', errandOf(name)))
+    if (isNews && errand !== undefined) cause('Errand', errandOf(name), runsOf(errand))
+    for (const woken of table.items.values()) {
+      const { kind, metadata } = woken.object
+      if (kind === 'Link' || (kind === 'Parcel' && name === licenseName)) cause(kind, metadata.name, runsOf(woken))
+    }
   }
 
   return {

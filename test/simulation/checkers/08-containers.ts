@@ -75,10 +75,12 @@ export function createContainers(scene: Scene): Checker {
  * engine are one process.
  */
 function createOrder({ world, scenario, table, report }: Scene): (write: TableWrite) => void {
-  return ({ after: { object }, by }) => {
+  return ({ before, after: { object }, by }) => {
     const home = homeOf(object) ?? ''
     const isThere = table.items.has(home) && table.items.get(home)?.object.metadata.deletionTimestamp === undefined
-    const isByUser = scenario.local !== undefined || by.name.startsWith('api')
+    // What a user deletes in the foreground is marked first, and the collector removes it.
+    const isMarked = before?.object.metadata.deletionTimestamp !== undefined
+    const isByUser = scenario.local !== undefined || by.name.startsWith('api') || isMarked
     const isChild = object.metadata.ownerReferences !== undefined
     if (object.kind !== 'ConfigMap' || isChild || isThere || isByUser || isFenceTried(scenario)) return
     for (const { object: held } of table.items.values())
