@@ -8,7 +8,7 @@ import { readProcess } from '../../adapters/node/process-metrics.ts'
 import { createPrometheusTelemetry, type PrometheusTelemetry } from '../../adapters/local/prometheus-telemetry.ts'
 import { createApi } from '../../api/api.ts'
 import { metrics } from '../../model/metrics.ts'
-import type { PlaneOperation, Page } from '../../api/call.ts'
+import type { ApiServices, PlaneOperation, Page } from '../../api/call.ts'
 import type { ComputedObjects } from '../../api/computed/computed-objects.ts'
 import { allControllers } from '../../engine/loops/control-loops.ts'
 import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
@@ -156,15 +156,10 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       logger,
       telemetry,
       explain,
-      ...(options.history && { history: options.history }),
+      ...givenToApi(options),
       computed: computedOf({ ...engine, queues: queues.made, retries, rate: options.retryBudget }),
       pages: new Map([...pagesOf(telemetry, controllers, storageOf(ports, isReady)), ...(options.pages ?? [])]),
-      authenticate: options.authenticate,
       readAccess: access.read,
-      reviewToken: options.authenticate,
-      ...(options.audit && { audit: options.audit, newAuditId: createIdSequence(random.uuid()) }),
-      ...(options.operations && { operations: options.operations }),
-      ...(options.tokens && { tokens: options.tokens }),
       ...(isReady && { isReady }),
       version: setpointVersion,
     }),
@@ -179,6 +174,24 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       await running
       ended.abort()
     },
+  }
+}
+
+function givenToApi({
+  authenticate,
+  audit,
+  history,
+  operations,
+  random,
+  tokens,
+}: LocalCoreOptions): Pick<ApiServices, 'authenticate'> & Partial<ApiServices> {
+  return {
+    authenticate,
+    reviewToken: authenticate,
+    ...(audit && { audit, newAuditId: createIdSequence(random.uuid()) }),
+    ...(history && { history }),
+    ...(operations && { operations }),
+    ...(tokens && { tokens }),
   }
 }
 
