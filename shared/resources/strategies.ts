@@ -218,7 +218,9 @@ export function mustNameVersion(kind: ServedKind): boolean {
 function withStringData(body: JsonObject): JsonObject {
   const given = withWholeBase64(withoutEmptyType(withoutNulls(body)), 'data.*')
   const { stringData, ...rest } = given
-  if (!isObject(stringData)) return given
+  const { data = null } = rest
+  // Data that is no map is refused for what it is.
+  if (!isObject(stringData) || (data !== null && !isObject(data))) return given
   const encoded: JsonObject = {}
   for (const name in stringData) {
     const text = stringData[name]
@@ -226,7 +228,7 @@ function withStringData(body: JsonObject): JsonObject {
       throw new OperatingError('BAD_REQUEST', `stringData.${name}: must be a string; quote it in YAML`)
     encoded[name] = toBase64(text)
   }
-  return { ...rest, data: { ...(isObject(rest['data']) ? rest['data'] : {}), ...encoded } }
+  return { ...rest, data: { ...data, ...encoded } }
 }
 
 /** The empty type is the one that Secrets have which say none. */

@@ -81,7 +81,6 @@ describe('a body', () => {
       { data: { a: null, b: 'eA==' }, stringData: { b: 'y', c: null } },
       { data: { a: '', b: 'eQ==', c: '' } },
     ],
-    [core('Secret'), { data: 'odd', stringData: { a: 'x' } }, { data: { a: 'eA==' } }],
     [core('Secret'), { data: { a: 'e\nA==\r\n', b: 'eA==' } }, { data: { a: 'eA==', b: 'eA==' } }],
     [
       core('ConfigMap'),
@@ -114,6 +113,7 @@ describe('a body', () => {
     [core('ConfigMap'), { data: null, binaryData: ['x'] }],
     [core('Secret'), { data: { a: 'eA==' } }],
     [core('Secret'), { data: {}, stringData: 'x' }],
+    [core('Secret'), { data: 'odd', stringData: { a: 'x' } }],
     [core('Secret'), { data: { a: 5 }, type: 'x\n' }],
     [webhooks, { webhooks: { clientConfig: { caBundle: 5 } } }],
     [definition, { spec: { conversion: { webhook: ['x'] } } }],
