@@ -49,12 +49,9 @@ function changeSchemas(definition: JsonObject, change: Change): JsonObject {
 function changeNode(node: Json, path: string, change: Change): Json {
   if (!isObject(node)) return node
   let changed: Json = change(node, path)
-  changed = changePart(changed, 'properties', (fields) => {
-    let all = fields
-    for (const name of isObject(fields) ? Object.keys(fields) : [])
-      all = changePart(all, name, (field) => changeNode(field, `${path}.properties.${name}`, change))
-    return all
-  })
+  changed = changePart(changed, 'properties', (fields) =>
+    changeFields(fields, (field, name) => changeNode(field, `${path}.properties.${name}`, change)),
+  )
   for (const keyword of ['items', 'not', 'additionalProperties'])
     changed = changePart(changed, keyword, (one) => changeNode(one, `${path}.${keyword}`, change))
   for (const keyword of ['allOf', 'anyOf', 'oneOf'])
@@ -69,6 +66,12 @@ function changePart(value: Json, name: string, change: (part: Json) => Json): Js
   const part = value[name] as Json
   const next = change(part)
   return next === part ? value : { ...value, [name]: next }
+}
+
+function changeFields(value: Json, change: (field: Json, name: string) => Json): Json {
+  if (!isObject(value)) return value
+  const next = Object.entries(value).map(([name, field]) => [name, change(field as Json, name)] as const)
+  return next.every(([name, field]) => field === value[name]) ? value : Object.fromEntries(next)
 }
 
 function changeItems(value: Json, change: (item: Json, i: number) => Json): Json {
