@@ -13,14 +13,18 @@ function wholeAt(value: Json, [step, ...steps]: readonly string[]): Json {
     return typeof value === 'string' && value.search(breaks) >= 0 ? value.replaceAll(breaks, '') : value
   if (Array.isArray(value)) return step === '*' ? changeItems(value, steps) : value
   if (!isObject(value)) return value
-  let changed = value
-  for (const name of step === '*' ? Object.keys(value) : [step]) {
-    const part = value[name]
-    if (part === undefined) continue
-    const whole = wholeAt(part, steps)
-    if (whole !== part) changed = { ...changed, [name]: whole }
-  }
-  return changed
+  return step === '*' ? changeFields(value, steps) : changeField(value, step, steps)
+}
+
+function changeField(value: JsonObject, name: string, steps: readonly string[]): Json {
+  const part = value[name]
+  const whole = part === undefined ? part : wholeAt(part, steps)
+  return whole === undefined || whole === part ? value : { ...value, [name]: whole }
+}
+
+function changeFields(value: JsonObject, steps: readonly string[]): Json {
+  const whole = Object.entries(value).map(([name, part]) => [name, wholeAt(part as Json, steps)] as const)
+  return whole.some(([name, part]) => part !== value[name]) ? Object.fromEntries(whole) : value
 }
 
 function changeItems(items: readonly Json[], steps: readonly string[]): Json {

@@ -4,6 +4,7 @@ import { apiVersionOf } from '../../../shared/model/object.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import { builtInKinds } from '../../../shared/resources/built-in-kinds.ts'
 import { createsOnUpdate, mustNameVersion, normalizeBody, strategyOf } from '../../../shared/resources/strategies.ts'
+import { processorMs } from '../../support/processor-time.ts'
 
 /** The built-in kinds for which it holds, by their names. */
 function thoseThat(holds: (kind: ServedKind) => boolean): readonly string[] {
@@ -120,5 +121,14 @@ describe('a body', () => {
     [{ group: 'g.dev', kind: 'Secret' }, { stringData: { a: 'x' } }],
   ])('of %j, %j, means what it says', (kind, body) => {
     expect(normalizeBody(kind, body)).toBe(body)
+  })
+
+  it.each([
+    ['data', 'eA==\n'],
+    ['data', null],
+    ['stringData', 'x'],
+  ])('of a Secret with thousands of entries of %s that say %j is read in time by its length', (field, text) => {
+    const entries = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, text]))
+    expect(processorMs(() => void normalizeBody(core('Secret'), { [field]: entries }))).toBeLessThan(400)
   })
 })
