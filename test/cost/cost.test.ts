@@ -97,20 +97,25 @@ describe('the bill', () => {
 })
 
 describe('what is measured', () => {
-  it('is frugal: a resync that finds nothing writes nothing, a change writes twice', longOnly, async () => {
-    const { resync, change, read, tick } = await measure(600)
-    expect(resync.writeUnits).toBe(0)
-    expect(resync.readUnits).toBeLessThan(1.6)
-    // Its share of a send.
-    expect(resync.queueRequests).toBeLessThan(0.2)
-    // Nobody watches: the object twice, and the timer of the safety net that comes into the index and goes.
-    expect(change.writeUnits).toBeLessThanOrEqual(2 + 2)
-    expect(change.readUnits).toBeLessThanOrEqual(2.5)
-    // On a busy machine what is kept of kinds and roles is old by then, and read again once in all of them.
-    expect(read.readUnits).toBeGreaterThanOrEqual(1)
-    expect(read.readUnits).toBeLessThan(1.2)
-    expect(read.writeUnits).toBe(0)
-    // Where it stands; and how long each queue is, once.
-    expect(tick).toMatchObject({ writeUnits: 1, queueRequests: 1 })
-  })
+  // On a busy machine a sweep may come when its objects have run already: then it is measured again.
+  it(
+    'is frugal: a resync that finds nothing writes nothing, a change writes twice',
+    { ...longOnly, retry: 2 },
+    async () => {
+      const { resync, change, read, tick } = await measure(600)
+      expect(resync.writeUnits).toBe(0)
+      expect(resync.readUnits).toBeLessThan(1.6)
+      // Its share of a send.
+      expect(resync.queueRequests).toBeLessThan(0.2)
+      // Nobody watches: the object twice, and the timer of the safety net that comes into the index and goes.
+      expect(change.writeUnits).toBeLessThanOrEqual(2 + 2)
+      expect(change.readUnits).toBeLessThanOrEqual(2.5)
+      // On a busy machine what is kept of kinds and roles is old by then, and read again once in all of them.
+      expect(read.readUnits).toBeGreaterThanOrEqual(1)
+      expect(read.readUnits).toBeLessThan(1.2)
+      expect(read.writeUnits).toBe(0)
+      // Where it stands; and how long each queue is, once.
+      expect(tick).toMatchObject({ writeUnits: 1, queueRequests: 1 })
+    },
+  )
 })

@@ -85,7 +85,12 @@ async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' |
   const run = await start([controller], () => aheadMs)
   await using plane = run.plane
   const until = async (count: number): Promise<Cost> => {
-    while (runs < count) await sleep(20)
+    let before = -1
+    for (let waitedMs = 0; runs < count; waitedMs = runs === before ? waitedMs + 20 : 0) {
+      if (waitedMs > minuteMs) throw new Error(`nothing has run for a minute, after ${runs} runs of ${count}`)
+      before = runs
+      await sleep(20)
+    }
     return run.take()
   }
   const path = '/apis/cost.setpoint.dev/v1/namespaces/default/widget0s'
