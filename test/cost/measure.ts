@@ -109,14 +109,20 @@ async function measureLife(objectBytes: number): Promise<Omit<Measured, 'tick' |
   for (const name of names) await expectOk(plane, `GET ${path}/${name}`)
   const read = await until(1 + 2 * objects)
 
-  let tickedMs = Date.now()
-  /** A whole period after the last one: of the objects behind it there would be two resyncs. */
-  const tickOnTime = async (): Promise<void> => {
-    aheadMs += minuteMs - (Date.now() - tickedMs)
-    tickedMs = Date.now()
+  let tickedMs = 0
+  const tick = async (): Promise<void> => {
     await plane.tick()
+    tickedMs = Date.now()
   }
-  await plane.tick()
+  /**
+   * A whole period after the end of the last one, so that no object is left out, and not much more: of the objects
+   * behind it there would be two resyncs.
+   */
+  const tickOnTime = (): Promise<void> => {
+    aheadMs += Math.max(0, minuteMs - (Date.now() - tickedMs))
+    return tick()
+  }
+  await tick()
   await plane.knowQuick(controller.name)
   await run.take()
   const before = runs
