@@ -88,7 +88,7 @@ describe('a Secret', () => {
     ['texts', { stringData: { a: 'x' } }, { data: { a: base64('x') } }],
     ['texts beside data', { stringData: { a: 'x' }, data: { b: 'Yg==' } }, { data: { a: base64('x'), b: 'Yg==' } }],
     ['texts in place of data', { stringData: { a: 'x' }, data: { a: 'Yg==' } }, { data: { a: base64('x') } }],
-    ['texts beside what is no data', { stringData: { a: 'x' }, data: 'y' }, { data: { a: base64('x') } }],
+    ['texts beside what is no data', { stringData: { a: 'x' }, data: 'y' }, { stringData: { a: 'x' }, data: 'y' }],
     ['no texts', { data: { a: 'Yg==' } }, { data: { a: 'Yg==' } }],
     ['what are no texts', { stringData: 'x' }, { stringData: 'x' }],
     ['a text that is null', { stringData: { a: null } }, { data: { a: '' } }],
