@@ -1,7 +1,7 @@
 /** What is read once, and kept until it is old or has changed. Whoever asks meanwhile waits for the same reading. */
 export interface KeptReading<Value> {
-  /** At once; undefined if nothing is read, or only what is older than `maxAgeMs`. */
-  peek(): Value | undefined
+  /** At once; undefined if nothing is read, or only what is older than `maxAgeMs`, or `oldestMs`. */
+  peek(oldestMs?: number): Value | undefined
   /** Not older than `maxAgeMs`, or `oldestMs`. Rejects as the reading did; the next call reads again. */
   get(oldestMs?: number): Promise<Value>
   /** It has changed: what is kept or being read no longer counts. */
@@ -40,7 +40,7 @@ export function keepReading<Value>({ read, clock, maxAgeMs }: KeepOptions<Value>
   }
 
   return {
-    peek: () => (known === undefined || isOld(maxAgeMs) ? undefined : known),
+    peek: (oldestMs = maxAgeMs) => (known === undefined || isOld(oldestMs) ? undefined : known),
     get: (oldestMs = maxAgeMs) => {
       if (reading !== undefined && !isOld(oldestMs)) return reading
       readAtMs = clock.nowMs()

@@ -5,8 +5,11 @@ import type { ServedKind } from '../model/served-kind.ts'
 export interface KindCatalog {
   /** By the words of a URL. */
   byPlural(group: string, version: string, plural: string): Eventual<ServedKind | undefined>
-  /** In the version objects are stored in, served or not: objects that nobody sees are there all the same. */
-  byKind(group: string, kind: string): Eventual<ServedKind | undefined>
+  /**
+   * In the version objects are stored in, served or not: objects that nobody sees are there all the same. Not older
+   * than that, if it is said and the kind is not built in.
+   */
+  byKind(group: string, kind: string, oldestMs?: number): Eventual<ServedKind | undefined>
   /** The same kind in another version, if that is served. */
   inVersion(kind: ServedKind, version: string): Eventual<ServedKind | undefined>
   /** Preferred version of each group first; built-in groups first. */

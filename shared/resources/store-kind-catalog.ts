@@ -35,17 +35,18 @@ export function createKindCatalog({ store, clock, maxAgeMs, ...sources }: Catalo
   // Where every change is told, nothing that is kept is old.
   const agedAtMost = (oldestMs: number): number => (maxAgeMs === Infinity ? Infinity : Math.min(maxAgeMs, oldestMs))
 
-  const look = async (name: string): Promise<ServedKind | undefined> =>
-    (await kept.get()).byName.get(name) ?? (await kept.get(Math.min(maxAgeMs, missAgeMs))).byName.get(name)
+  const look = async (name: string, oldestMs: number): Promise<ServedKind | undefined> =>
+    (await kept.get(oldestMs)).byName.get(name) ?? (await kept.get(Math.min(oldestMs, missAgeMs))).byName.get(name)
 
-  const find = (name: string): Eventual<ServedKind | undefined> => {
+  const find = (name: string, oldestMs = maxAgeMs): Eventual<ServedKind | undefined> => {
     const found = kept.peek()?.byName.get(name)
-    return found === undefined ? look(name) : found
+    const isKnown = found !== undefined && (found.builtIn || kept.peek(oldestMs) !== undefined)
+    return isKnown ? found : look(name, oldestMs)
   }
 
   return {
     byPlural: (group, version, plural) => find(`${group}/${version}/${plural}`),
-    byKind: (group, kind) => find(`${group}//${kind}`),
+    byKind: (group, kind, oldestMs = maxAgeMs) => find(`${group}//${kind}`, agedAtMost(oldestMs)),
     inVersion: ({ group, plural }, version) => find(`${group}/${version}/${plural}`),
     all: async () => (await kept.get()).all,
     listStored: async (oldestMs = maxAgeMs) => (await kept.get(agedAtMost(oldestMs))).stored,

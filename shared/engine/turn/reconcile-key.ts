@@ -75,13 +75,13 @@ interface Entered {
 /** Whether the turn is over. If not, what was read is old: the object is looked at anew. */
 async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise<boolean> {
   const { controller, engine } = loop
-  let kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
+  const { group, kind: kindName } = controller.kind
+  let kind = await engine.catalog.byKind(group, kindName)
   const stored = await engine.store.get(turn.key)
   let faults = stored && findFaults(loop, stored, kind)
   if (stored !== undefined && faults !== undefined && controller.kind.definition === undefined) {
     // What is known of a kind that others define may be older than the object.
-    await engine.catalog.listStored(freshKindsMs)
-    kind = await engine.catalog.byKind(controller.kind.group, controller.kind.kind)
+    kind = await engine.catalog.byKind(group, kindName, freshKindsMs)
     faults = findFaults(loop, stored, kind)
   }
   const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })

@@ -139,12 +139,9 @@ export class RunVerbs {
     const { time, object, engine, manager, rights } = this.#options
     if (time.isOver) throw lateCallError(time.reason, object)
     requireRight(rights, { reconciler: manager, kind, access })
-    let found = await engine.catalog.byKind(kind.group, kind.kind)
-    if (access === 'write' && found?.builtIn === false) {
-      // By an old definition a write would drop what the object has got by a new one.
-      await engine.catalog.listStored(writtenKindsMs)
-      found = await engine.catalog.byKind(kind.group, kind.kind)
-    }
+    // By an old definition a write would drop what the object has got by a new one.
+    const oldestMs = access === 'write' ? writtenKindsMs : undefined
+    const found = await engine.catalog.byKind(kind.group, kind.kind, oldestMs)
     if (found?.version === kind.version) return found
     if (found !== undefined) return (await engine.catalog.inVersion(found, kind.version)) ?? found
     const group = kind.group || 'core'

@@ -81,6 +81,29 @@ describe('a catalog of kinds', () => {
     expect(store.asked).toHaveLength(2)
   })
 
+  it('looks again for who says how old it may be, but not for what is built in, nor where every change is told', async () => {
+    const { define, byKind, listStored, clock, store } = open({ maxAgeMs: 300_000 })
+    define('Thing')
+    await byKind('g.dev', 'Thing')
+    await clock.advance(10_001)
+    await byKind('', 'ConfigMap', 10_000)
+    await byKind('g.dev', 'Thing', 20_000)
+    await byKind('g.dev', 'Thing')
+    expect(store.asked).toHaveLength(1)
+    expect(await byKind('g.dev', 'Thing', 10_000)).toMatchObject({ kind: 'Thing' })
+    expect(store.asked).toHaveLength(2)
+    await clock.advance(1_001)
+    await listStored(1_000)
+    expect(store.asked).toHaveLength(3)
+
+    const told = open()
+    told.define('Thing')
+    await told.byKind('g.dev', 'Thing')
+    await told.clock.advance(1_000_000)
+    expect(told.byKind('g.dev', 'Thing', 0)).toMatchObject({ kind: 'Thing' })
+    expect(told.store.asked).toHaveLength(1)
+  })
+
   it('has the functions of the program, and webhooks where somebody asks them', async () => {
     const conversion = { version: 'v2', schema: { type: 'object' } } as unknown as Conversion
     const functions = collectKindFunctions([{ group: 'g.dev', kind: 'Own', conversion }])
