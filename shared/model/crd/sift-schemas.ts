@@ -1,3 +1,4 @@
+import { changeFields, changeItems, changePart } from '../change-parts.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { isKeyword } from '../schema/keywords.ts'
 
@@ -6,11 +7,8 @@ import { isKeyword } from '../schema/keywords.ts'
 /** Without what a schema says with null, such as `description:` in YAML: it is said by nobody. */
 export function withoutNullKeywords(definition: JsonObject): JsonObject {
   return changeSchemas(definition, (node) => {
-    const rules = node['x-kubernetes-validations']
     const said = withoutNulls(node)
-    if (!Array.isArray(rules)) return said
-    const whole = rules.map((rule) => (isObject(rule) ? withoutNulls(rule) : rule))
-    return whole.every((rule, i) => rule === rules[i]) ? said : { ...said, 'x-kubernetes-validations': whole }
+    return changePart(said, 'x-kubernetes-validations', (rules) => changeItems(rules, withoutNulls))
   })
 }
 
@@ -29,7 +27,7 @@ export function siftKeywords(definition: JsonObject): {
   return { body, unknown: unknown.toSorted() }
 }
 
-type Change = (node: JsonObject, path: string) => JsonObject
+type Change = (node: JsonObject, path: string) => Json
 
 function changeSchemas(definition: JsonObject, change: Change): JsonObject {
   return changePart(definition, 'spec', (spec) =>
@@ -61,26 +59,8 @@ function changeNode(node: Json, path: string, change: Change): Json {
   return changed
 }
 
-function changePart(value: Json, name: string, change: (part: Json) => Json): Json {
-  if (!isObject(value) || !Object.hasOwn(value, name)) return value
-  const part = value[name] as Json
-  const next = change(part)
-  return next === part ? value : { ...value, [name]: next }
-}
-
-function changeFields(value: Json, change: (field: Json, name: string) => Json): Json {
-  if (!isObject(value)) return value
-  const next = Object.entries(value).map(([name, field]) => [name, change(field as Json, name)] as const)
-  return next.every(([name, field]) => field === value[name]) ? value : Object.fromEntries(next)
-}
-
-function changeItems(value: Json, change: (item: Json, i: number) => Json): Json {
-  if (!Array.isArray(value)) return value
-  const next = value.map(change)
-  return next.every((item, i) => item === value[i]) ? value : next
-}
-
-function withoutNulls(part: JsonObject): JsonObject {
+function withoutNulls(part: Json): Json {
+  if (!isObject(part)) return part
   const said = Object.entries(part).filter(([, value]) => value !== null)
   return said.length === Object.keys(part).length ? part : Object.fromEntries(said)
 }

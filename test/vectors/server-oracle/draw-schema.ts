@@ -1,3 +1,4 @@
+import { changeFields, changePart } from '../../../shared/model/change-parts.ts'
 import { isObject, type Json, type JsonObject } from '../../../shared/model/json.ts'
 import type { Draw } from './draw.ts'
 import { drawValue, formats } from './draw-value.ts'
@@ -79,18 +80,14 @@ function drawMap(draw: Draw, depth: number): Mutable {
   return schema
 }
 
-function withoutDefaults({ default: _, ...schema }: JsonObject): JsonObject {
-  const { items, additionalProperties, properties } = schema
-  return {
-    ...schema,
-    ...(isObject(items) && { items: withoutDefaults(items) }),
-    ...(isObject(additionalProperties) && { additionalProperties: withoutDefaults(additionalProperties) }),
-    ...(isObject(properties) && { properties: mapValues(properties, withoutDefaults) }),
-  }
-}
-
-function mapValues(of: JsonObject, to: (value: JsonObject) => JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, isObject(value) ? to(value) : value]))
+function withoutDefaults(schema: Json): Json {
+  if (!isObject(schema)) return schema
+  const { default: _, ...rest } = schema
+  const within = ['items', 'additionalProperties'].reduce<Json>(
+    (changed, keyword) => changePart(changed, keyword, withoutDefaults),
+    rest,
+  )
+  return changePart(within, 'properties', (fields) => changeFields(fields, withoutDefaults))
 }
 
 function drawObject(draw: Draw, depth: number): Mutable {
