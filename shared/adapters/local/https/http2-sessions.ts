@@ -12,6 +12,7 @@ import type { Logger } from '../../../ports/logger.ts'
 import { Http2Request } from './http2-request.ts'
 import { respondOn } from './http2-response.ts'
 import { breakOff, type HttpTiming } from './listener.ts'
+import { watchUnread } from './unread-answer.ts'
 
 /** Connections on which HTTP/2 was agreed: node:http2 before a handler, with limits on what a client makes it do. */
 export interface Http2Sessions {
@@ -65,9 +66,7 @@ interface Session {
 /** Of a stream that is open. */
 interface Answer {
   readonly stream: ServerHttp2Stream
-  /** What the client had not taken yet at the last look, and the second by which it must have taken some of it. */
-  waiting: number
-  dueSecond: number
+  isUnread(): boolean
 }
 
 /** For the body of a request. */
@@ -161,20 +160,10 @@ function tick(state: State): void {
   for (const one of state.sessions) {
     one.pings = 0
     one.settings = 0
-    for (const taking of one.answers) lookAt(state, taking)
+    // An answer of which the client takes nothing is given up.
+    for (const { stream, isUnread } of one.answers) if (isUnread()) stream.close(constants.NGHTTP2_CANCEL)
     if (one.open === 0 && one.dueSecond < state.second) one.session.close()
   }
-}
-
-/** An answer of which the client takes nothing is given up. */
-function lookAt({ second, timing }: State, taking: Answer): void {
-  const { writableLength } = taking.stream
-  if (writableLength > 0 && writableLength === taking.waiting) {
-    if (taking.dueSecond < second) taking.stream.close(constants.NGHTTP2_CANCEL)
-    return
-  }
-  taking.waiting = writableLength
-  taking.dueSecond = second + timing.requestSeconds
 }
 
 interface Arrived {
@@ -193,10 +182,10 @@ function begin(state: State, one: Session, { stream, headers, fields, isWhole }:
   one.open++
   one.running++
   let controller: AbortController | undefined
-  const taking: Answer = { stream, waiting: 0, dueSecond: Infinity }
-  one.answers.add(taking)
+  const written: Answer = { stream, isUnread: watchUnread(stream, state.timing.requestSeconds) }
+  one.answers.add(written)
   stream.once('close', () => {
-    one.answers.delete(taking)
+    one.answers.delete(written)
     if (--one.open === 0) one.dueSecond = state.second + state.timing.idleSeconds
     if (controller === undefined) return
     state.streams.delete(controller)

@@ -22,6 +22,7 @@ import { createHttp2 } from './http2.ts'
 import { fieldsUnder, splitTarget } from './request-head.ts'
 import { dateText, headText } from './response-text.ts'
 import { acceptWebsocket, opensWebsocket } from './websocket-text.ts'
+import { watchUnread } from './unread-answer.ts'
 
 /** Node's own HTTPS server before a handler, listening. Throws UNAVAILABLE if the address cannot be had. */
 export async function startNodeHttpServer(options: HttpServerOptions): Promise<HttpServer> {
@@ -83,13 +84,9 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
 
 /** A client that takes nothing of an answer; looked at each second. */
 function loseWhoTakesNothing(socket: TLSSocket, secondsMax: number): void {
-  let seconds = 0
-  let before = 0
+  const isUnread = watchUnread(socket, secondsMax)
   const look = (): void => {
-    const { writableLength } = socket
-    seconds = writableLength > 0 && writableLength === before ? seconds + 1 : 0
-    before = writableLength
-    if (seconds > secondsMax) socket.destroy()
+    if (isUnread()) socket.destroy()
   }
   const ticking = setInterval(look, 1_000).unref()
   socket.once('close', () => clearInterval(ticking))
