@@ -33,7 +33,7 @@ import { RemovalGuard } from './removal-guard.ts'
 import type { SentTraces } from './sent-traces.ts'
 import { TokenKeys } from './token-keys.ts'
 import { measureVariables, variablesBytesMax } from './variables.ts'
-import { feedingOf, WorkQueue } from './work-queue.ts'
+import { concurrencyOfEach, feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControlPlaneProps extends ObjectTableOptions, ControlApiOptions {
   /**
@@ -552,7 +552,7 @@ const targetsMax = 5
 
 /** How many objects run at once of each of its queues. */
 function shareConcurrency({ queues, reconciler }: AdoptedController): readonly { readonly concurrency: number }[] {
-  return queues.map(() => ({ concurrency: Math.floor(reconciler.concurrency / queues.length) }))
+  return queues.map(() => ({ concurrency: concurrencyOfEach(reconciler, queues.length) }))
 }
 
 /** One as it is: what a version reads that knows no others. */

@@ -8,7 +8,7 @@ import type { ControllerMetricName, ControlMetrics, MetricOptions, ReconcileResu
 import type { ControlFunction } from './control-function.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { allowVault } from './vault-access.ts'
-import { feedingOf, WorkQueue } from './work-queue.ts'
+import { concurrencyOfEach, feedingOf, WorkQueue } from './work-queue.ts'
 
 export interface ControllerProps {
   readonly controlPlane: ControlPlane
@@ -202,20 +202,6 @@ function countUsed({ reconciler, queues = 1, queuesUsed = queues }: ControllerPr
     throw new Error(`queuesUsed of ${reconciler} must be 1 to its ${queues} queues, not ${queuesUsed}`)
   return queuesUsed
 }
-
-/** How many objects of each of so many queues run at once: of all together no more than the reconciler says. */
-function concurrencyOfEach({ name, concurrency }: ReconcilerDescription, queues: number): number {
-  if (queues === 1) return concurrency
-  const least = queues * leastAtOnce
-  if (concurrency < least)
-    throw new Error(
-      `${queues} queues of ${name} run ${least} objects at once at least, and its reconciler lets ${concurrency}: have fewer queues, or raise its concurrency`,
-    )
-  return Math.floor(concurrency / queues)
-}
-
-/** Of a queue: Lambda can be held to no less. */
-const leastAtOnce = 2
 
 /** Of a run in the shared function. */
 const sharedTimeoutMs = 60_000

@@ -97,11 +97,30 @@ function feed(scope: Construct, id: string, { worker, queue, batchSize, maxConcu
   })
 }
 
+/** Invocations for a queue: Lambda can be held to no less. */
+const leastAtOnce = 2
+
 /**
- * As many objects at once as are asked for: invocations times messages in each. Two invocations are the least
- * that Lambda can be held to, so a concurrency of 1 means two here. Large batches cost least, so those come first.
+ * As many objects at once as are asked for: invocations times messages in each. A concurrency of 1 means two here. Large batches cost least, so those come first.
  */
 export function feedingOf({ concurrency }: { readonly concurrency: number }): Required<Feeding> {
   const batchSize = Math.max(1, Math.min(10, Math.floor(concurrency / 2)))
-  return { batchSize, maxConcurrency: Math.min(1_000, Math.max(2, Math.floor(concurrency / batchSize))) }
+  return { batchSize, maxConcurrency: Math.min(1_000, Math.max(leastAtOnce, Math.floor(concurrency / batchSize))) }
+}
+
+/**
+ * How many objects of each of so many queues run at once: of all together no more than the reconciler says. Throws
+ * where that leaves too few for a queue.
+ */
+export function concurrencyOfEach(
+  { name, concurrency }: { readonly name: string; readonly concurrency: number },
+  queues: number,
+): number {
+  if (queues === 1) return concurrency
+  const least = queues * leastAtOnce
+  if (concurrency < least)
+    throw new Error(
+      `${queues} queues of ${name} run ${least} objects at once at least, and its reconciler lets ${concurrency}: have fewer queues, or raise its concurrency`,
+    )
+  return Math.floor(concurrency / queues)
 }
