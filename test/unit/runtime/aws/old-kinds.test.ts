@@ -20,9 +20,9 @@ import {
 import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { expectCode } from '../../../support/expect-code.ts'
-import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
+import { tablePorts } from './table-ports.ts'
 
 /** Functions of reconcilers know the kinds for five minutes, and a definition that is deleted is gone before that. */
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
@@ -49,13 +49,7 @@ afterEach(() => opened.close())
 function open(kindsMaxAgeMs: number, controllers: readonly Controller[] = []): AwsServices {
   return createAwsServices({
     boundary: { clock, random: createSeededRandom(kindsMaxAgeMs), retire: () => {} },
-    ports: {
-      ...opened,
-      reserve: async () => [],
-      listNetted: async () => [],
-      inHand: createInHand(clock),
-      checkpoint: () => ({ load: async () => {}, save: async () => {} }),
-    },
+    ports: tablePorts(opened, clock),
     controllers,
     kindsMaxAgeMs,
     logger,

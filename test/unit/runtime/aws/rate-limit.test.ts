@@ -12,9 +12,9 @@ import { createAwsServices, type AwsServices } from '../../../../shared/runtime/
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { Widget, widgets, type RunRecord, type WidgetObject } from '../../../acceptance/support/widgets.ts'
-import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
+import { tablePorts } from './table-ports.ts'
 
 /** What a batch does under the rate limit of its controller: ten at once here, and one a second. */
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
@@ -55,14 +55,7 @@ beforeEach(async () => {
   }
   services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => {} },
-    ports: {
-      ...opened,
-      store: { ...opened.store, replace },
-      reserve,
-      listNetted: async () => [],
-      inHand: createInHand(clock),
-      checkpoint: () => ({ load: async () => {}, save: async () => {} }),
-    },
+    ports: { ...tablePorts(opened, clock), store: { ...opened.store, replace }, reserve },
     controllers: [widgets(runs, run, { rateLimit: { controller: { perSecond: 1, burst: 2 } } })],
     kindsMaxAgeMs: 0,
     logger,

@@ -10,9 +10,9 @@ import { createAwsServices, type AwsServices } from '../../../../shared/runtime/
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { Widget, widgets, type RunRecord } from '../../../acceptance/support/widgets.ts'
-import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
+import { tablePorts } from './table-ports.ts'
 
 /** What is left of a batch when its invocation ends, and what is said to the queue meanwhile. */
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
@@ -40,14 +40,7 @@ async function open(...controllers: readonly Controller[]): Promise<ReconcileBat
     isAway ? Promise.reject(new OperatingError('UNAVAILABLE', 'away')) : opened.store.get(key)
   services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => retired++ },
-    ports: {
-      ...opened,
-      store: { ...opened.store, get },
-      reserve: async () => [],
-      listNetted: async () => [],
-      inHand: createInHand(clock),
-      checkpoint: () => ({ load: async () => {}, save: async () => {} }),
-    },
+    ports: { ...tablePorts(opened, clock), store: { ...opened.store, get } },
     controllers,
     kindsMaxAgeMs: 0,
     logger,

@@ -9,9 +9,9 @@ import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
-import { createInHand } from '../../../support/in-hand.ts'
 import { openSqlite, type OpenSqlite } from '../../../support/sqlite.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
+import { tablePorts } from './table-ports.ts'
 
 const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
 
@@ -45,13 +45,7 @@ it('a function that goes on after its time ends the process ahead of the answer,
   const hangs = widgets([], ({ metadata: { name } }) => (name === 'hangs' ? new Promise(() => {}) : done()))
   const services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => void happened.push('process ended') },
-    ports: {
-      ...opened,
-      reserve: async () => [],
-      listNetted: async () => [],
-      inHand: createInHand(clock),
-      checkpoint: () => ({ load: async () => {}, save: async () => {} }),
-    },
+    ports: tablePorts(opened, clock),
     controllers: [hangs],
     kindsMaxAgeMs: 0,
     logger,
