@@ -32,8 +32,8 @@ const sendTo =
   }
 
 /** Which of several faults of a request is told is a matter of order. */
-function isOtherFault({ status }: Answer, { status: is }: Answer): boolean {
-  return [400, 404, 409, 422].includes(status) && [400, 404, 409, 422].includes(is)
+function isOtherFault(...answers: readonly Answer[]): boolean {
+  return answers.every(({ status }) => [400, 404, 409, 422].includes(status))
 }
 
 /** An apply that takes the last field out of a map leaves null there on Kubernetes, which is refused then. */

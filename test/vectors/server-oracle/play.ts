@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../shared/model/json.ts'
-import type { Session, Step } from './requests.ts'
+import { canonicalJson } from '../../../shared/model/schema/canonical-json.ts'
+import { isNothing, type Session, type Step } from './requests.ts'
 
 /** What is compared of an answer: what clients act on. No words, no times, and no names that a server makes. */
 export interface Answer {
@@ -100,7 +101,7 @@ function withoutEmpty(value: Json): Json {
     ([name, field]) =>
       [name, name === 'managedFields' ? withoutDots(field as Json) : withoutEmpty(field as Json)] as const,
   )
-  return Object.fromEntries(fields.filter(([, field]) => !isEmpty(field)))
+  return Object.fromEntries(fields.filter(([, field]) => !isNothing(field)))
 }
 
 /** Go's types always have some of their maps, so that nobody has made them. */
@@ -114,10 +115,6 @@ function withoutDots(value: Json): Json {
 /** Items of a list of Go's do not say of which kind they are. */
 function withoutTypes({ apiVersion: _, kind: __, ...item }: JsonObject): JsonObject {
   return item
-}
-
-function isEmpty(value: Json): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
 const theServersOwn = new Set([
@@ -136,16 +133,6 @@ function managersIn(fields: Json): Json {
   const managers = fields
     .filter(isObject)
     .filter(({ fieldsV1 }) => isObject(fieldsV1) && Object.keys(fieldsV1).length > 0)
-  const texts = managers.map(({ time: _, ...entry }) => JSON.stringify(sorted(entry as Json)))
+  const texts = managers.map(({ time: _, ...entry }) => canonicalJson(entry))
   return texts.toSorted().map((text) => JSON.parse(text) as Json)
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, field]) => [name, sorted(field as Json)]),
-  )
 }

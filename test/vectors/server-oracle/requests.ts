@@ -31,3 +31,8 @@ export interface Target {
   /** Where a JSON patch may point at. */
   readonly pointers: readonly string[]
 }
+
+/** Null, or a map or a list without anything. */
+export function isNothing(value: Json): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+}

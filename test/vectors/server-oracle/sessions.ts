@@ -3,7 +3,7 @@ import { drawBuiltIn } from './draw-built-in.ts'
 import { createDraw, type Draw } from './draw.ts'
 import { drawSchema } from './draw-schema.ts'
 import { drawValue } from './draw-value.ts'
-import { patchTypes, type Session, type Step, type Target } from './requests.ts'
+import { isNothing, patchTypes, type Session, type Step, type Target } from './requests.ts'
 
 /** The session of a seed: two in three are about a kind of its own, the others about a kind that is built in. */
 export function drawSession(seed: number): Session {
@@ -126,10 +126,6 @@ function withoutNothing<Of extends Json>(value: Of): Of {
   if (Array.isArray(value)) return value.map(withoutNothing) as readonly Json[] as Of
   const fields = Object.entries(value).map(([name, field]) => [name, withoutNothing(field as Json)] as const)
   return Object.fromEntries(fields.filter(([, field]) => !isNothing(field))) as Of
-}
-
-function isNothing(value: Json): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
 function drawMetadata(draw: Draw): JsonObject {
