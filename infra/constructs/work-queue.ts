@@ -101,7 +101,8 @@ function feed(scope: Construct, id: string, { worker, queue, batchSize, maxConcu
 const leastAtOnce = 2
 
 /**
- * As many objects at once as are asked for: invocations times messages in each. A concurrency of 1 means two here. Large batches cost least, so those come first.
+ * As many objects at once as are asked for: invocations times messages in each. A concurrency of 1 means two here.
+ * Large batches cost least, so those come first.
  */
 export function feedingOf({ concurrency }: { readonly concurrency: number }): Required<Feeding> {
   const batchSize = Math.max(1, Math.min(10, Math.floor(concurrency / 2)))

@@ -52,9 +52,8 @@ export const databaseReconciler: Controller = defineReconciler(PostgresDatabase,
     asOutcome(async () => {
       if (database.spec.deletionPolicy === 'Retain') return done()
       const noted = notedCluster(ctx) ?? (database.status?.database && database.spec.clusterRef.name)
-      // Nothing was made anywhere.
-      if (noted === undefined) return done()
-      if (!(await isThere(noted, ctx))) return done()
+      // Nothing was made anywhere, or it has gone with its cluster.
+      if (noted === undefined || !(await isThere(noted, ctx))) return done()
       const admin = await findAdmin(noted, ctx)
       if ('reason' in admin) return waitForCluster(admin)
       const { dropAll } = await import('./database-statements.ts')

@@ -56,11 +56,10 @@ function answerOf({ status, warning, body }: Reply): Answer {
   }
   if (!isObject(body)) return told
   if (body['kind'] === 'CustomResourceDefinition' || body['kind'] === 'Namespace') return told
-  if (body['kind'] !== 'Status')
-    return {
-      ...told,
-      object: isOfGo(body) ? withoutEmpty(comparable(body)) : comparable(body),
-    }
+  if (body['kind'] !== 'Status') {
+    const object = comparable(body)
+    return { ...told, object: isOfGo(body) ? withoutEmpty(object) : object }
+  }
   const { reason, details } = body
   const causes = isObject(details) && Array.isArray(details['causes']) ? details['causes'] : []
   const isOwn = isObject(details) && String(details['group']).endsWith('.example.dev')
