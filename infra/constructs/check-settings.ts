@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib'
 import type { TokenIssuer } from './principals.ts'
 
-/** What a control plane is told of how its functions work. */
+/** The settings of a control plane that its functions read from their variables. */
 export interface Settings {
   readonly issuers?: readonly TokenIssuer[]
   readonly logLevel?: string

@@ -22,9 +22,9 @@ export function kubectlSetup(controlPlane: ControlPlane): string {
 }
 
 /**
- * The AWS command line takes a second to start, and kubectl asks it with each of its own starts. Tokens hold for a
- * quarter of an hour, and a file is taken for ten minutes, unless who signs in is configured anew meanwhile. One for
- * each way to sign in that the environment names.
+ * The AWS command line takes a second to start, and kubectl starts it each time. So a file keeps the token. A token
+ * holds for a quarter of an hour, and its file counts for ten minutes, or until a file of AWS's configuration changes.
+ * Each way to sign in that the environment names has a file of its own.
  */
 const keptLogin = [
   'umask 077; d="$HOME/.kube/cache/setpoint"; mkdir -p "$d" 2>/dev/null',
