@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import { steadyMsOf, type Clock } from '../ports/clock.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/http-handler.ts'
 import { withHeader } from './reply.ts'
 
@@ -7,11 +7,10 @@ import { withHeader } from './reply.ts'
  * byte is known, or of a stream the first. Who does not ask pays for one look at the head.
  */
 export function withServerTiming(handler: HttpHandler, clock: Clock): HttpHandler {
-  const nowMs = (): number => clock.steadyMs?.() ?? clock.nowMs()
   const time = async (request: HttpRequest): Promise<HttpResponse> => {
-    const startMs = nowMs()
+    const startMs = steadyMsOf(clock)
     const response = await handler(request)
-    return withHeader(response, 'server-timing', `total;dur=${(nowMs() - startMs).toFixed(2)}`)
+    return withHeader(response, 'server-timing', `total;dur=${(steadyMsOf(clock) - startMs).toFixed(2)}`)
   }
   return (request) => (request.header('server-timing') === undefined ? handler(request) : time(request))
 }

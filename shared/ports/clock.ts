@@ -11,3 +11,8 @@ export interface Clock {
   /** Resolves when all else that waits for the process has had its turn. Left out where nothing waits. */
   nextTurn?(): Promise<void>
 }
+
+/** What durations are measured by: a clock that is put right in the middle makes none longer or shorter. */
+export function steadyMsOf(clock: Pick<Clock, 'nowMs' | 'steadyMs'>): number {
+  return clock.steadyMs?.() ?? clock.nowMs()
+}

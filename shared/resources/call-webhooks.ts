@@ -12,7 +12,7 @@ import type { PolicySubject } from '../model/policy/subject.ts'
 import type { WebhookSpec } from '../model/policy/webhook.ts'
 import { reviewVersionOf } from '../model/review-versions.ts'
 import { authoritiesOf } from '../model/webhook-client.ts'
-import type { Clock } from '../ports/clock.ts'
+import { steadyMsOf, type Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Webhooks } from '../ports/webhooks.ts'
 import { admissionRequestOf, askedOf, matchedOf } from './policy-request.ts'
@@ -149,7 +149,7 @@ async function ask(
 ): Promise<WebhookVerdict> {
   const { url = '', caBundle = '' } = clientConfig
   const authorities = authoritiesOf(caBundle)
-  const nowMs = clock.nowMs()
+  const nowMs = steadyMsOf(clock)
   const timeoutMs = Math.min(timeoutSeconds * 1_000, budget.endFrom(nowMs) - nowMs)
   const uid = random.uuid()
   if (webhooks === undefined) throw unavailable('failed to call webhook: this process calls no webhooks')

@@ -1,5 +1,5 @@
 import { OperatingError } from '../../model/errors.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { steadyMsOf, type Clock } from '../../ports/clock.ts'
 
 /** A reason made once: without one, every abort would make an error with a stack. */
 const timeIsOver = new OperatingError('DEADLINE_EXCEEDED', 'the run is over')
@@ -23,7 +23,7 @@ export class RunTimes {
 
   /** The time of a run that begins now. It is over after the timeout, when `stop` aborts, or when the run ends it. */
   begin(stop: AbortSignal): RunTime {
-    const time = new RunTime(stop, this.#steadyMs() + this.#timeoutMs, this.#clock.nowMs() + this.#timeoutMs)
+    const time = new RunTime(stop, steadyMsOf(this.#clock) + this.#timeoutMs, this.#clock.nowMs() + this.#timeoutMs)
     this.#underWay.add(time)
     if (this.#timer === undefined) this.#setTimer()
     this.#listen(stop)
@@ -58,7 +58,7 @@ export class RunTimes {
   /** Sleeps from one end to the next for as long as runs are under way. */
   async #expireDue(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const nowMs = this.#steadyMs()
+      const nowMs = steadyMsOf(this.#clock)
       let nextMs = this.#timeoutMs
       for (const time of this.#underWay) {
         if (time.endsAtMs > nowMs) {
@@ -69,10 +69,6 @@ export class RunTimes {
       }
       await this.#clock.sleep(nextMs, signal)
     }
-  }
-
-  #steadyMs(): number {
-    return this.#clock.steadyMs?.() ?? this.#clock.nowMs()
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Meter } from '../../../shared/model/cel/meter.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
-import type { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
+import { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
 import { compileConditions } from '../../../shared/model/policy/compile-policy.ts'
 import type { WebhookSpec } from '../../../shared/model/policy/webhook.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
@@ -283,6 +283,16 @@ describe('a call of a webhook', () => {
     const ignoring = hookOf({ failurePolicy: 'Ignore' })
     expect(await endOf(callWebhook(ignoring, creation, false, options))).toBe('TOO_LARGE: too much')
     expect([late.calls, late.spent, poor.calls]).toEqual([[], [], []])
+  })
+
+  it('has its time left when the clock of the machine is put ahead', async () => {
+    let ms = nowMs
+    const { calls, options } = open({
+      clock: { nowMs: () => (ms += 60_000), steadyMs: () => 7, sleep: async () => {} },
+      budget: new AdmissionBudget(),
+    })
+    for (let i = 0; i < 2; i++) await callWebhook(hookOf(), creation, false, options)
+    expect(calls.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 10_000])
   })
 
   it('that breaks otherwise is not ignored', async () => {
