@@ -167,7 +167,7 @@ export function createUsers(options: UsersOptions): Users {
     remark: (step) => plane.request(`PATCH ${pathOf(step)}`, remarkOf(step)),
     pause: (step) => setPaused(step, 'true'),
     resume: (step) => untilTaken(() => setPaused(step, null)),
-    mend: (step) => untilTaken(() => acts.apply(step)),
+    mend,
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
     tamper: ({ name }) => {
@@ -282,6 +282,15 @@ export function createUsers(options: UsersOptions): Users {
     }
   }
 
+  /** What is applied to an object that is going goes with it, and is applied again. */
+  async function mend(step: Step): Promise<HttpResponse | undefined> {
+    for (;;) {
+      const reply = await untilTaken(() => acts.apply(step))
+      if (reply === undefined || !isBeingDeleted(reply)) return reply
+      await untilGone(step, uidIn(reply))
+    }
+  }
+
   async function askToRun({ kind, metadata: { name } }: ApiObject): Promise<void> {
     const path = pathOf({ kind: kind as KindName, name })
     const body = { metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'once more' } } }
@@ -299,16 +308,21 @@ interface Metadata {
   readonly deletionTimestamp?: string
 }
 
-/** Of what is deleted: the object that is going, or what is told of one that is gone. */
 /** So long who gives something away may take between reading the new owner and naming it. */
 const bequeathSecondsMax = 120
 
+/** Of what is deleted: the object that is going, or what is told of one that is gone. */
 function uidIn({ body }: HttpResponse): string | undefined {
   const { metadata, details } = JSON.parse(String(body)) as {
     readonly metadata?: Partial<Metadata>
     readonly details?: { readonly uid?: string }
   }
   return metadata?.uid ?? details?.uid
+}
+
+function isBeingDeleted({ body }: HttpResponse): boolean {
+  const { metadata } = JSON.parse(String(body)) as { readonly metadata: Partial<Metadata> }
+  return metadata.deletionTimestamp !== undefined
 }
 
 /** No answer, or one that does not say whether it was done. */
