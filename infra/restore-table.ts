@@ -38,18 +38,11 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
     const tables = [`--source-table-name=${source}`, `--target-table-name=${target}`]
     aws(['dynamodb', 'restore-table-to-point-in-time', ...tables, `--restore-date-time=${at}`])
   }
-  while (findTable(aws, target)?.Table.TableStatus !== 'ACTIVE') {
-    say('DynamoDB restores it, which takes from minutes to hours')
-    await pause()
-  }
+  await waitForTable({ aws, say, pause }, target, 'DynamoDB restores it, which takes from minutes to hours')
   // A restored table has none of these.
+  const streaming = '--stream-specification=StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES'
   if (findTable(aws, target)?.Table.StreamSpecification?.StreamEnabled !== true)
-    aws([
-      'dynamodb',
-      'update-table',
-      name,
-      '--stream-specification=StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES',
-    ])
+    aws(['dynamodb', 'update-table', name, streaming])
   await addFeed({ aws, say, pause }, target)
   const lives = aws(['dynamodb', 'describe-time-to-live', name]) as LivesShorter
   if (!(lives.TimeToLiveDescription?.TimeToLiveStatus ?? '').startsWith('ENABL'))
@@ -60,6 +53,44 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
   return { table: target, stream }
 }
+
+function waitForTable({ aws, say, pause }: Waiting, table: string, how: string): Promise<void> {
+  const statusOf = (): string | undefined => findTable(aws, table)?.Table.TableStatus
+  return waitUntilActive({ say, pause }, { what: `table ${table}`, how, statusOf })
+}
+
+type Waiting = Pick<Restore, 'aws' | 'say' | 'pause'>
+
+interface Made {
+  /** What DynamoDB makes. */
+  readonly what: string
+  readonly how: string
+  /** Undefined for what is not there. */
+  readonly statusOf: () => string | undefined
+}
+
+/** What was asked for may take some looks until it is listed. */
+const looksMax = 5
+
+/** Throws where DynamoDB gives up: it goes again, never comes, or is in a state that none is made by. */
+async function waitUntilActive(
+  { say, pause }: Pick<Restore, 'say' | 'pause'>,
+  { what, how, statusOf }: Made,
+): Promise<void> {
+  let missed = 0
+  for (;;) {
+    const status = statusOf()
+    if (status === 'ACTIVE') return
+    missed = status === undefined ? missed + 1 : 0
+    if (missed > looksMax) throw new Error(`DynamoDB gave up: there is no ${what}. Repeat the command to try again`)
+    if (status !== undefined && !underWay.has(status))
+      throw new Error(`the ${what} is ${status}, which does not end by waiting`)
+    say(how)
+    await pause()
+  }
+}
+
+const underWay: ReadonlySet<string> = new Set(['CREATING', 'UPDATING'])
 
 function usedBefore(table: string): string {
   return `${table} was restored before, and has what was written to it since. To restore it anew, delete it first, or name another second`
@@ -103,9 +134,11 @@ interface DescribedStack {
 }
 
 /** A table as an earlier version had it lacks this index. DynamoDB fills it while the table is there. */
-async function addFeed({ aws, say, pause }: Pick<Restore, 'aws' | 'say' | 'pause'>, table: string): Promise<void> {
+async function addFeed({ aws, say, pause }: Waiting, table: string): Promise<void> {
   const feedOf = () =>
     findTable(aws, table)?.Table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === 'feed')
+  // A table takes one update at a time.
+  await waitForTable({ aws, say, pause }, table, 'DynamoDB updates it')
   if (feedOf() === undefined)
     aws([
       'dynamodb',
@@ -114,10 +147,9 @@ async function addFeed({ aws, say, pause }: Pick<Restore, 'aws' | 'say' | 'pause
       '--attribute-definitions=AttributeName=feed,AttributeType=S AttributeName=rv,AttributeType=N',
       `--global-secondary-index-updates=${JSON.stringify([{ Create: feedIndex }])}`,
     ])
-  while (feedOf()?.IndexStatus !== 'ACTIVE') {
-    say('DynamoDB fills the index feed')
-    await pause()
-  }
+  const made = { what: `index feed of ${table}`, how: 'DynamoDB fills the index feed' }
+  await waitUntilActive({ say, pause }, { ...made, statusOf: () => feedOf()?.IndexStatus })
+  await waitForTable({ aws, say, pause }, table, 'DynamoDB updates it')
 }
 
 /** As the table of a stack has it. */

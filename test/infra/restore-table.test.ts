@@ -35,6 +35,8 @@ class FakeAws {
       if (table.feed !== undefined) table.feed = 'ACTIVE'
       return { Table: { TableStatus: status, GlobalSecondaryIndexes, ...streaming } }
     }
+    if (verb === 'update-table' && table.status !== 'ACTIVE') throw new Error('ResourceInUseException')
+    if (verb === 'update-table') Object.assign(table, { status: 'UPDATING', looks: 0 })
     if (args.some((arg) => arg.startsWith('--global-secondary-index-updates'))) table.feed = 'CREATING'
     else if (verb === 'update-table') table.stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
     if (verb === 'update-time-to-live') table.isShortLived = true
@@ -90,6 +92,27 @@ describe('the command that restores', () => {
     expect(await restore(aws, said)).toEqual(first)
     expect(said.at(-1)).toContain(`${target} was restored before, and has what was written to it since`)
     expect(aws.asked.filter((line) => /^(restore|update-table|update-time)/.test(line))).toEqual([])
+  })
+})
+
+describe('a restore that DynamoDB gives up', () => {
+  it.each([
+    ['the table goes again', (aws: FakeAws) => void (aws.table = undefined), /gave up: there is no table/],
+    [
+      'the table cannot be read',
+      (aws: FakeAws) => void (aws.table = { status: 'INACCESSIBLE_ENCRYPTION_CREDENTIALS', looks: -9 }),
+      /is INACCESSIBLE_ENCRYPTION_CREDENTIALS, which does not end by waiting/,
+    ],
+  ])('ends the command: %s', async (_what, happen, message) => {
+    const aws = new FakeAws()
+    const paused = restoreTable({
+      stack: 'Setpoint-dev',
+      at: '2026-11-23T04:00:00Z',
+      aws: aws.answer,
+      say: () => {},
+      pause: async () => happen(aws),
+    })
+    await expect(paused).rejects.toThrow(message)
   })
 })
 
