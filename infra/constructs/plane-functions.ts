@@ -66,7 +66,7 @@ export const planeFunctions = {
     // It waits more than it works.
     memorySize: 256,
     access: {
-      actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'BatchWriteItem'],
+      actions: [...readAndWrite, 'BatchWriteItem'],
       indexes: ['feed', 'due', 'wheel'],
     },
   },

@@ -44,8 +44,13 @@ const sorted = (...permissions: readonly string[]): readonly string[] => [...new
 const both = [...doneByLambda.logs, ...doneByLambda.traces]
 
 describe('what a function may do is what it does', () => {
-  it.each(['authorizer', 'resync', 'removal'] as const)('%s', (name) => {
+  it.each(['authorizer', 'removal'] as const)('%s', (name) => {
     expect(permissionsOf(all, name)).toEqual(sorted(...asked(name), ...both))
+  })
+
+  it('resync', () => {
+    // It takes back what it noted of an object that the relay noted in the same moment.
+    expect(permissionsOf(all, 'resync')).toEqual(sorted(...asked('resync'), 'dynamodb:DeleteItem ', ...both))
   })
 
   it('api', () => {
