@@ -17,12 +17,12 @@ const summaries = ['AWS::SQS::Queue', 'AWS::Lambda::Function'].flatMap((Resource
 const streamArn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
 
 /** A record as the command line prints it. */
-const record = (sequence: number) => ({
+const record = (sequence: number, bytes: number) => ({
   eventID: String(sequence),
   eventName: 'REMOVE',
   dynamodb: {
     ApproximateCreationDateTime: '2026-11-23T04:00:00+00:00',
-    Keys: { pk: { S: 'x' } },
+    Keys: { pk: { S: 'x'.repeat(bytes) } },
     SequenceNumber: String(sequence),
     StreamViewType: 'NEW_AND_OLD_IMAGES',
   },
@@ -54,9 +54,11 @@ interface Fate {
   readonly trimmedBelow?: number
   /** A record that the relay gives up again. */
   readonly bad?: number
+  /** Of each record. */
+  readonly bytes?: number
 }
 
-function world({ messages = [], dead = 0, trimmedBelow = 0, bad }: Fate): World {
+function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1 }: Fate): World {
   const [asked, said, relayed]: [string[], string[], DynamoDBRecord[]] = [[], [], []]
   const waiting = [...messages]
   const answers: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
@@ -77,7 +79,7 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad }: Fate): World 
     // Four records at a time.
     'get-records': (args) => {
       const from = Number(args.find((arg) => arg.startsWith('--shard-iterator='))?.split('=')[1])
-      return { Records: [0, 1, 2, 3].map((i) => record(from + i)), NextShardIterator: String(from + 4) }
+      return { Records: [0, 1, 2, 3].map((i) => record(from + i, bytes)), NextShardIterator: String(from + 4) }
     },
   }
   const aws: Redrive['aws'] = (args) => {
@@ -94,6 +96,7 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad }: Fate): World 
     aws,
     invoke: (name, event) => {
       expect(name).toContain('RelayFunction')
+      if (JSON.stringify(event).length > 6_000_000) throw new Error('RequestTooLargeException')
       const { Records: records } = event as { readonly Records: readonly DynamoDBRecord[] }
       const failed = records.filter(({ dynamodb }) => dynamodb?.SequenceNumber === String(bad))
       if (failed.length === 0) relayed.push(...records)
@@ -123,6 +126,17 @@ describe('changes that the relay gave up', () => {
     expect(first?.dynamodb?.ApproximateCreationDateTime).toBe(Date.parse('2026-11-23T04:00:00Z') / 1_000)
     // It is none of an object's, and is passed over; one that cannot be read throws.
     expect(changeOf(first as DynamoDBRecord)).toBeUndefined()
+  })
+
+  it('come in parts where they are more than Lambda takes at once', () => {
+    const one = world({ messages: [givenUp(1, 7)], bytes: 2_000_000 })
+    expect(replayChanges(one)).toBe(7)
+    expect(sequences(one)).toEqual([1, 2, 3, 4, 5, 6, 7])
+    expect(deleted(one)).toHaveLength(1)
+    const bad = world({ messages: [givenUp(1, 7)], bytes: 2_000_000, bad: 4 })
+    expect(replayChanges(bad)).toBe(0)
+    expect(sequences(bad)).toEqual([1, 2])
+    expect(deleted(bad)).toEqual([])
   })
 
   it('stay if it gives them up again, and others go on', () => {
