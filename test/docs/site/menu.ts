@@ -23,6 +23,7 @@ export const menu: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     Architecture: 'ARCHITECTURE.md',
     Decisions: 'docs/decisions/README.md',
     Simulator: 'docs/simulator.md',
+    Seeds: 'docs/seeds.md',
     Contributing: 'docs/contributing.md',
   },
 }
