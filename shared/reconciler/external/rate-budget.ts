@@ -63,6 +63,7 @@ export function createRateBudget(options: RateBudgetOptions, account?: string): 
     throw new DefinitionError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
   const nextSlotMs = { user: -Infinity, sync: -Infinity }
   let level = burst
+  let seenMs = -Infinity
   let filledMs = -Infinity
   let rate = full
   let limitedMs = -Infinity
@@ -75,14 +76,27 @@ export function createRateBudget(options: RateBudgetOptions, account?: string): 
 
   const reserveAt = (nowMs: number): number => Math.min(burstAt(nowMs) - 1, burstAt(nowMs) * userShare)
 
+  /** A clock that is put back takes all times with it: what was a second ahead still is. */
+  const followClock = (nowMs: number): void => {
+    const backMs = Math.max(0, seenMs - nowMs)
+    seenMs = nowMs
+    if (backMs === 0) return
+    filledMs -= backMs
+    limitedMs -= backMs
+    untilMs -= backMs
+    nextSlotMs.user -= backMs
+    nextSlotMs.sync -= backMs
+  }
+
   const fill = (nowMs: number): void => {
-    if (filledMs !== -Infinity && nowMs > filledMs)
-      level = Math.min(burstAt(nowMs), level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
-    filledMs = Math.max(filledMs, nowMs)
+    followClock(nowMs)
+    if (filledMs !== -Infinity) level = Math.min(burstAt(nowMs), level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
+    filledMs = nowMs
   }
 
   /** When a call may be made that cannot be made now; each asker is given a time of its own. */
   const spread = (lane: BudgetLane, waitMs: number, nowMs: number): number => {
+    followClock(nowMs)
     const atMs = Math.max(nowMs + waitMs, nextSlotMs[lane])
     nextSlotMs[lane] = atMs + 1_000 / rateAt(nowMs)
     return Math.max(1, Math.ceil(atMs - nowMs))

@@ -51,6 +51,22 @@ describe('a rate budget', () => {
     expect(budget.read?.(2_000)?.left).toBe(3)
   })
 
+  it('goes on by a clock that was ahead for a moment and is put back', () => {
+    const aheadMs = 3_600_000
+    const budget = createRateBudget({ perSecond: 2, burst: 1, userShare: 0 })
+    expect(budget.take('user', aheadMs)).toBe(0)
+    expect(budget.take('user', aheadMs)).toBe(500)
+    // The time that was given away stays given away, and the next call comes a moment later.
+    expect(budget.take('user', 1_000)).toBe(1_000)
+    expect(budget.take('user', 1_500)).toBe(0)
+
+    budget.noteLimit(aheadMs + 2_000, aheadMs)
+    expect(budget.read?.(5_000)).toMatchObject({ closedUntilMs: 7_000 })
+    expect(budget.perSecond(5_000)).toBe(1)
+    expect(budget.perSecond(65_000)).toBe(2)
+    expect(budget.take('user', 10_000)).toBe(0)
+  })
+
   it('after a 429 has nothing left, half its burst and half its rate, and both grow back', () => {
     const budget = createRateBudget({ perSecond: 4, burst: 8 })
     budget.noteLimit(3_000, 1_000)
