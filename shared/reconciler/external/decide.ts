@@ -70,7 +70,16 @@ export type End =
   | { readonly do: 'wait'; readonly untilMs: number; readonly reason: string; readonly message: string }
   | { readonly do: 'refuse'; readonly reason: string; readonly message: string }
   /** Nothing of the object is outside any more, or what is there is to stay. */
-  | { readonly do: 'release'; readonly left?: { readonly reason: string; readonly message: string } }
+  | { readonly do: 'release'; readonly left?: Left }
+
+/** Why something stays outside. */
+export interface Left {
+  readonly reason: string
+  readonly message: string
+}
+
+/** The object's policy does not take its entity away. */
+export const leftByPolicy: Left = { reason: 'Kept', message: 'the entity outside is kept' }
 
 export function decide(situation: SyncSituation): Action {
   return situation.isDeleting ? whenDeleting(situation) : whenWanted(situation)
@@ -206,7 +215,7 @@ function whenDeleting(situation: SyncSituation): Action {
   const { memory, policy, abilities, seen, nowMs } = situation
   const { id, intent, deletedAtMs } = memory
   if (id === undefined && intent === undefined) return { do: 'release' }
-  if (!policy.deletes) return { do: 'release', left: { reason: 'Kept', message: 'the entity outside is kept' } }
+  if (!policy.deletes) return { do: 'release', left: leftByPolicy }
   if (seen?.is === 'present') return takeAway(situation, seen)
   const planned = seen === undefined && situation.has === undefined ? findPlanned(situation) : undefined
   if (planned !== undefined) return planned
@@ -245,7 +254,7 @@ function neverSeen({ uid, policy, memory: { round } }: SyncSituation): Action {
 }
 
 const firstLookMs = 5_000
-const slowestLookMs = 60_000
+export const slowestLookMs = 60_000
 
 function stillThere(id: string, untilMs: number): End {
   return {

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { again, done, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
-import { decide, type End } from './decide.ts'
+import { decide, leftByPolicy, type End, type Left } from './decide.ts'
 import { note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
@@ -55,9 +55,13 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
         await leaveToContainer(ctx, id)
         return releaseOutputs(object, ctx)
       }
-      if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
-      const run = await begin(spec, object, { ctx, found })
-      return runToEnd(run, () => takeAway(run))
+      if (!isMissing(found)) {
+        const run = await begin(spec, object, { ctx, found })
+        return runToEnd(run, () => takeAway(run))
+      }
+      if (policyOf(object).deletes) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
+      // Whoever takes nothing away calls nobody.
+      return release(object, ctx, leftByPolicy)
     },
   }
 }
@@ -138,8 +142,7 @@ async function takeAway<Client>(run: ExternalRun<Client>): Promise<Outcome> {
   const end = await drive(run)
   switch (end.do) {
     case 'release':
-      if (end.left !== undefined) await run.ctx.event('Normal', end.left.reason, end.left.message)
-      return releaseOutputs(run.object, run.ctx)
+      return release(run.object, run.ctx, end.left)
     case 'wait':
       return again(Math.max(0, end.untilMs - run.ctx.now()), { ready: waiting(end.reason, end.message) })
     case 'refuse':
@@ -218,6 +221,11 @@ function isMissing({ invalid }: Found): boolean {
 
 async function leaveToContainer(ctx: Context, id = 'what was being created'): Promise<void> {
   await ctx.event('Normal', 'GoneWithItsContainer', `${id} is left to what has become of what it was a part of`)
+}
+
+async function release(object: ApiObject, ctx: Context, left: Left | undefined): Promise<Outcome> {
+  if (left !== undefined) await ctx.event('Normal', left.reason, left.message)
+  return releaseOutputs(object, ctx)
 }
 
 /** The end of a clean-up: of an entity that is kept, its outputs are, too. */

@@ -194,6 +194,16 @@ describe('a clean-up', () => {
     expect(begun.outcome).toMatchObject({ kind: 'again', ready: { reason: 'NotFound' } })
   })
 
+  it('that takes nothing away needs nothing that is gone', async () => {
+    const connect = () => Promise.reject(new Error('nobody is there'))
+    for (const manage of ['observe', 'create,update']) {
+      const annotations = { 'setpoint.dev/manage': manage }
+      const given = { isDeleting: true, memory: { id: 'x', createdAtMs: long }, own, annotations, far: { connect } }
+      const { outcome, events } = await runOnce(given)
+      expect([outcome, events]).toEqual([{ kind: 'done' }, ['Normal Kept: the entity outside is kept']])
+    }
+  })
+
   it('goes on with what is being deleted, too, and with what the entity is inside of now', async () => {
     const objects = { 'ns/a': accountOf('False', { deletionTimestamp: 'x' }) }
     const { outcome, calls } = await runOnce({ ...gone, own: inside, objects })
