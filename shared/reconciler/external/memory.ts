@@ -99,6 +99,25 @@ export function withoutEntity(memory: ExternalMemory, named: string | undefined)
   }
 }
 
+/** Clocks of processes differ a little. What is further ahead was noted by a clock that was wrong. */
+const aheadMsMax = 60_000
+
+/** The memory without what a clock that was ahead would have wait for it. `longestMs`: so long may be waited at most. */
+export function correctTimes(memory: ExternalMemory, nowMs: number, longestMs: number): ExternalMemory {
+  const { intent, createdAtMs, deletedAtMs, syncedAtMs, refusal, wait, planned, ...others } = memory
+  const isAhead = (ms: number | undefined): boolean => ms !== undefined && ms > nowMs + aheadMsMax
+  const noted = [intent?.atMs, createdAtMs, deletedAtMs, syncedAtMs, refusal?.atMs]
+  if (!noted.some(isAhead) && !isAhead(wait && wait.untilMs - longestMs)) return memory
+  return {
+    ...others,
+    ...(intent && { intent: { atMs: Math.min(intent.atMs, nowMs) } }),
+    ...(createdAtMs !== undefined && { createdAtMs: Math.min(createdAtMs, nowMs) }),
+    ...(deletedAtMs !== undefined && { deletedAtMs: Math.min(deletedAtMs, nowMs) }),
+    ...(!isAhead(syncedAtMs) && syncedAtMs !== undefined && { syncedAtMs }),
+    ...(!isAhead(refusal?.atMs) && refusal && { refusal }),
+  }
+}
+
 /** The memory with what the status shows from now on. */
 export function withShown(memory: ExternalMemory, shown: JsonObject): ExternalMemory {
   const { shown: _, isShownInStatus: __, ...others } = memory

@@ -5,11 +5,11 @@ import type { Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
 import { createCalls, type Calls } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
-import { tokenOf, type Abilities, type SyncSituation } from './decide.ts'
+import { slowestLookMs, tokenOf, type Abilities, type SyncSituation } from './decide.ts'
 import { findDifferences } from './differences.ts'
 import type { Owner } from './external-api.ts'
 import type { RemoteApi } from './external-options.ts'
-import { recall, type ExternalMemory } from './memory.ts'
+import { correctTimes, note, recall, type ExternalMemory } from './memory.ts'
 import { areOutputsKept } from './outputs.ts'
 import { policyOf, type Policy } from './policy.ts'
 import type { Found, Requirements } from './requirements.ts'
@@ -58,7 +58,10 @@ export async function beginRun<Client>(
   object: ApiObject,
   { ctx, found }: { readonly ctx: Context; readonly found: Found },
 ): Promise<ExternalRun<Client>> {
-  const memory = recall(ctx)
+  const noted = recall(ctx)
+  const longestMs = Math.max(periodOf(spec, object), spec.graceMs, slowestLookMs)
+  const memory = correctTimes(noted, ctx.now(), longestMs)
+  if (memory !== noted) note(ctx, memory)
   const policy = policyOf(object)
   const client = await spec.far.connect(object, { refs: found.objects, ctx })
   const digest = declarationDigest(object, found.identity)

@@ -654,6 +654,38 @@ describe('what an object waits for', () => {
   })
 })
 
+describe('what was noted by a clock that was ahead', () => {
+  const far = nowMs + 86_400_000
+  const drift = { x: drifted }
+
+  it('keeps nothing from being looked at, and is noted by the clock of now', async () => {
+    const run = await runOnce({ memory: { ...made, createdAtMs: far, syncedAtMs: far }, entities: drift })
+    expect(run.calls[0]).toBe('get x')
+    expect(run.memory).toMatchObject({ createdAtMs: nowMs, syncedAtMs: nowMs })
+  })
+
+  it.each<[string, NonNullable<Given['memory']>]>([
+    ['a refusal', { ...made, refusal: { digest, atMs: far, reason: 'r', message: 'm' } }],
+    ['a wait', { ...made, digest: 'other', wait: { digest, untilMs: far, reason: 'r', message: 'm' } }],
+  ])('is forgotten: %s', async (_what, memory) => {
+    const { calls, memory: then } = await runOnce({ memory, entities: drift })
+    expect(calls[0]).toBe('get x')
+    expect([then?.refusal, then?.wait]).toEqual([undefined, undefined])
+  })
+
+  it('has what was created a moment ago believed for its grace from now on', async () => {
+    const { outcome, memory } = await runOnce({ memory: { id: 'x', createdAtMs: far } })
+    expect(outcome).toMatchObject({ ready: { reason: 'NotVisibleYet' }, resyncAfterMs: 30_000 })
+    expect(memory).toMatchObject({ createdAtMs: nowMs, wait: { untilMs: nowMs + 30_000 } })
+  })
+
+  it('is a moment ahead where the clocks of two processes differ, and stays', async () => {
+    const memory = { ...made, syncedAtMs: nowMs + 5_000 }
+    const { calls, memory: then } = await runOnce({ memory })
+    expect([calls, then]).toEqual([[], { round: 0, ...memory }])
+  })
+})
+
 describe('the end of an entity', () => {
   const gone = { isDeleting: true } as const
 
