@@ -102,7 +102,7 @@ export function withoutEntity(memory: ExternalMemory, named: string | undefined)
 /** Clocks of processes differ a little. What is further ahead was noted by a clock that was wrong. */
 const aheadMsMax = 60_000
 
-/** The memory without what a clock that was ahead would have wait for it. `longestMs`: so long may be waited at most. */
+/** The memory without what a clock that was ahead would have wait for it. No wait is longer than `longestMs`. */
 export function correctTimes(memory: ExternalMemory, nowMs: number, longestMs: number): ExternalMemory {
   const { intent, createdAtMs, deletedAtMs, syncedAtMs, refusal, wait, planned, ...others } = memory
   const isAhead = (ms: number | undefined): boolean => ms !== undefined && ms > nowMs + aheadMsMax

@@ -58,12 +58,62 @@ const slowest = 1 / 32
 
 /** Throws a TypeError for a budget by which nothing could ever be called. */
 export function createRateBudget(options: RateBudgetOptions, account?: string): RateBudget {
-  const { perSecond: full, burst, userShare = 0.2 } = options
-  if (!(full > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
+  const { perSecond, burst, userShare = 0.2 } = options
+  if (!(perSecond > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
     throw new DefinitionError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
+  const count = countCalls({ perSecond, burst, userShare })
+  const time = new PassingTime()
+  const rateOf = (lane: BudgetLane): Rate => ({
+    perSecond,
+    burst: lane === 'user' ? burst : Math.max(1, burst * (1 - userShare)),
+  })
+  return {
+    take: (lane, nowMs) => count.take(lane, time.follow(nowMs)),
+    noteLimit: (untilMs, nowMs) => {
+      const atMs = time.follow(nowMs)
+      count.noteLimit(time.at(untilMs), atMs)
+    },
+    perSecond: (nowMs) => count.perSecond(time.at(nowMs)),
+    read: (nowMs) => {
+      const { closedForMs, ...reading } = count.read(time.follow(nowMs))
+      return closedForMs > 0 ? { ...reading, closedUntilMs: nowMs + closedForMs } : reading
+    },
+    ...(account !== undefined && {
+      counted: {
+        account,
+        rateOf,
+        spread: (lane: BudgetLane, waitMs: number, nowMs: number) => count.spread(lane, waitMs, time.follow(nowMs)),
+      },
+    }),
+  }
+}
+
+/** Time that only passes, by a clock that may be put back: what was a second ahead still is. */
+class PassingTime {
+  #seenMs = -Infinity
+  #backMs = 0
+
+  /** What that time is now. */
+  follow(nowMs: number): number {
+    this.#backMs += Math.max(0, this.#seenMs - nowMs)
+    this.#seenMs = nowMs
+    return this.at(nowMs)
+  }
+
+  /** What it is then, by the clock as it was last read. */
+  at(ms: number): number {
+    return ms + this.#backMs
+  }
+}
+
+/** The calls of one account, in time that only passes. */
+interface CallCount extends Pick<RateBudget, 'take' | 'noteLimit' | 'perSecond'>, Pick<CountedBudget, 'spread'> {
+  read(nowMs: number): Omit<BudgetReading, 'closedUntilMs'> & { readonly closedForMs: number }
+}
+
+function countCalls({ perSecond: full, burst, userShare }: Required<RateBudgetOptions>): CallCount {
   const nextSlotMs = { user: -Infinity, sync: -Infinity }
   let level = burst
-  let seenMs = -Infinity
   let filledMs = -Infinity
   let rate = full
   let limitedMs = -Infinity
@@ -76,36 +126,18 @@ export function createRateBudget(options: RateBudgetOptions, account?: string): 
 
   const reserveAt = (nowMs: number): number => Math.min(burstAt(nowMs) - 1, burstAt(nowMs) * userShare)
 
-  /** A clock that is put back takes all times with it: what was a second ahead still is. */
-  const followClock = (nowMs: number): void => {
-    const backMs = Math.max(0, seenMs - nowMs)
-    seenMs = nowMs
-    if (backMs === 0) return
-    filledMs -= backMs
-    limitedMs -= backMs
-    untilMs -= backMs
-    nextSlotMs.user -= backMs
-    nextSlotMs.sync -= backMs
-  }
-
   const fill = (nowMs: number): void => {
-    followClock(nowMs)
-    if (filledMs !== -Infinity) level = Math.min(burstAt(nowMs), level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
-    filledMs = nowMs
+    if (filledMs !== -Infinity && nowMs > filledMs)
+      level = Math.min(burstAt(nowMs), level + (rateAt(nowMs) * (nowMs - filledMs)) / 1_000)
+    filledMs = Math.max(filledMs, nowMs)
   }
 
   /** When a call may be made that cannot be made now; each asker is given a time of its own. */
   const spread = (lane: BudgetLane, waitMs: number, nowMs: number): number => {
-    followClock(nowMs)
     const atMs = Math.max(nowMs + waitMs, nextSlotMs[lane])
     nextSlotMs[lane] = atMs + 1_000 / rateAt(nowMs)
     return Math.max(1, Math.ceil(atMs - nowMs))
   }
-
-  const rateOf = (lane: BudgetLane): Rate => ({
-    perSecond: full,
-    burst: lane === 'user' ? burst : Math.max(1, burst * (1 - userShare)),
-  })
 
   return {
     take: (lane, nowMs) => {
@@ -127,10 +159,10 @@ export function createRateBudget(options: RateBudgetOptions, account?: string): 
     perSecond: rateAt,
     read: (nowMs) => {
       fill(nowMs)
-      const open = { perSecond: rateAt(nowMs), burst: burstAt(nowMs), left: Math.floor(level + epsilon) }
-      return untilMs > nowMs ? { ...open, closedUntilMs: untilMs } : open
+      const left = Math.floor(level + epsilon)
+      return { perSecond: rateAt(nowMs), burst: burstAt(nowMs), left, closedForMs: Math.max(0, untilMs - nowMs) }
     },
-    ...(account !== undefined && { counted: { account, rateOf, spread } }),
+    spread,
   }
 }
 
