@@ -17,7 +17,12 @@ export const menu: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     Troubleshooting: 'docs/troubleshooting.md',
     Changelog: 'CHANGELOG.md',
   },
-  Run: { Production: 'docs/production.md', AWS: 'docs/aws.md', Versions: 'docs/versioning.md' },
+  Run: {
+    Production: 'docs/production.md',
+    Damage: 'docs/damage.md',
+    AWS: 'docs/aws.md',
+    Versions: 'docs/versioning.md',
+  },
   Understand: {
     'Coming from': 'docs/coming-from.md',
     Architecture: 'ARCHITECTURE.md',
