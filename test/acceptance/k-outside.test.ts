@@ -320,6 +320,16 @@ describe('adoption', () => {
     expect(writes()).toEqual([])
   })
 
+  it('K31 takeover: the entity of another owner, if that is what is asked for', async () => {
+    const fields = { host: 'other.example', tags: ['k8s-uid:somebody-else'] }
+    const id = await adopt(fields, { 'setpoint.dev/adopt': 'takeover' })
+    expect(writes()).toEqual(['PUT services/{id}'])
+    const { uid } = (await service()).metadata
+    expect(entities()).toMatchObject([{ id, host: 'orders.example', tags: expect.arrayContaining([`k8s-uid:${uid}`]) }])
+    expect(JSON.stringify(entities())).not.toContain('somebody-else')
+    expect(await condition('Adopted')).toMatchObject({ status: 'True', reason: 'TakenOver' })
+  })
+
   it('K31 an entity that is not there: refused, and none is made', async () => {
     await world.applyService({}, { annotations: { 'setpoint.dev/external-id': 'nothing' } })
     expect(await condition('Stalled')).toMatchObject({ reason: 'NothingToAdopt' })

@@ -1,5 +1,5 @@
 import type { EntityChange, ExternalMemory } from './memory.ts'
-import type { Policy } from './policy.ts'
+import type { AdoptionMode, Policy } from './policy.ts'
 
 /**
  * What to do next about one entity outside: a pure function of what is declared, what is remembered and what was seen.
@@ -51,11 +51,13 @@ export type Seen =
       readonly differs: readonly string[]
     }
 
+type Present = Seen & { readonly is: 'present' }
+
 export type Action =
   | { readonly do: 'get'; readonly id: string }
   | { readonly do: 'find' }
   /** The entity that was seen is the object's own from now on. */
-  | { readonly do: 'take'; readonly id: string; readonly how: 'found' | 'match' | 'override' }
+  | { readonly do: 'take'; readonly id: string; readonly how: 'found' | AdoptionMode; readonly from?: string }
   /** The entity that was remembered is gone. */
   | { readonly do: 'forget'; readonly id: string }
   | EntityChange
@@ -178,9 +180,9 @@ function aboutAbsent(situation: SyncSituation): Action {
   return policy.creates ? { do: 'create', round: memory.round } : absent(situation)
 }
 
-function aboutPresent(situation: SyncSituation, seen: Seen & { readonly is: 'present' }): Action {
+function aboutPresent(situation: SyncSituation, seen: Present): Action {
   const { memory, digest, isRequested, policy, abilities } = situation
-  if (seen.owner !== undefined && seen.owner !== situation.uid && !policy.observesOnly)
+  if (isAnothers(situation, seen) && !policy.observesOnly && !mayTakeOver(situation, seen))
     return refuseOwnedByAnother(seen.id)
   if (memory.id !== seen.id) return adopt(situation, seen)
   const isChanged = memory.digest !== digest
@@ -192,7 +194,17 @@ function aboutPresent(situation: SyncSituation, seen: Seen & { readonly is: 'pre
   return { do: 'settle', differs: [] }
 }
 
-function adopt(situation: SyncSituation, { id, owner, differs }: Seen & { readonly is: 'present' }): Action {
+function isAnothers({ uid }: SyncSituation, { owner }: Present): boolean {
+  return owner !== undefined && owner !== uid
+}
+
+/** From one owner, until the entity is marked: whoever takes it over from this object later has it. */
+function mayTakeOver(situation: SyncSituation, { owner }: Present): boolean {
+  const { id, takenFrom } = situation.memory
+  return adoptionOf(situation)?.mode === 'takeover' && (id === undefined || takenFrom === owner)
+}
+
+function adopt(situation: SyncSituation, { id, owner, differs }: Present): Action {
   const { uid, policy, conflict } = situation
   const adoption = adoptionOf(situation)
   if (owner === uid) return { do: 'take', id, how: 'found' }
@@ -202,8 +214,8 @@ function adopt(situation: SyncSituation, { id, owner, differs }: Seen & { readon
       reason: 'NameTaken',
       message: `${conflict ?? `${id} has its name`}; to adopt it, annotate setpoint.dev/external-id=${id}`,
     }
-  if (adoption.mode === 'override' || policy.observesOnly || differs.length === 0)
-    return { do: 'take', id, how: adoption.mode }
+  if (adoption.mode !== 'match' || policy.observesOnly || differs.length === 0)
+    return { do: 'take', id, how: adoption.mode, ...(owner !== undefined && { from: owner }) }
   return {
     do: 'refuse',
     reason: 'AdoptionDiffers',
@@ -230,7 +242,7 @@ function whenDeleting(situation: SyncSituation): Action {
 }
 
 /** A deletion that was taken is not over: what is still there is looked at again, and deleted again in time. */
-function takeAway(situation: SyncSituation, { id, owner }: Seen & { readonly is: 'present' }): Action {
+function takeAway(situation: SyncSituation, { id, owner }: Present): Action {
   const { uid, memory, abilities, nowMs, has } = situation
   if (owner === undefined || owner === uid) {
     const sinceMs = nowMs - (memory.deletedAtMs ?? -Infinity)
@@ -301,5 +313,9 @@ const nothingToObserve: End = {
 }
 
 function refuseOwnedByAnother(id: string): End {
-  return { do: 'refuse', reason: 'OwnedByAnother', message: `${id} is tagged for another owner` }
+  return {
+    do: 'refuse',
+    reason: 'OwnedByAnother',
+    message: `${id} is tagged for another owner; if that is gone, annotate setpoint.dev/external-id and setpoint.dev/adopt=takeover`,
+  }
 }

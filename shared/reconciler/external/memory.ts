@@ -2,6 +2,7 @@ import { foreignPart } from '../../model/foreign-part.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
 import type { SecretTarget } from '../secret-source.ts'
+import type { AdoptionMode } from './policy.ts'
 
 /**
  * What is known of the entity outside, noted with the object: nobody else can change it, a wiped status is restored
@@ -44,7 +45,9 @@ export type ExternalMemory = {
   readonly outputKeys?: string[]
   /** Where in AWS they are. */
   readonly outputsAt?: SecretTarget
-  readonly adopted?: 'match' | 'override'
+  readonly adopted?: AdoptionMode
+  /** The uid of the object that it was marked for, until it is marked for this one. */
+  readonly takenFrom?: string
   /** Fields that are otherwise outside and are left so. */
   readonly differs?: string[]
   /** Fields that are otherwise outside and cannot be changed there. */

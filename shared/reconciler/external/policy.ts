@@ -7,6 +7,12 @@ import {
 import type { ApiObject } from '../../model/object.ts'
 import { stop } from '../outcome.ts'
 
+/** What becomes of what differs, and of the mark of another owner. */
+export type AdoptionMode = (typeof adoptionModes)[number]
+
+/** `takeover` is `override`, also of an entity that is marked for another object. */
+const adoptionModes = ['match', 'override', 'takeover'] as const
+
 /** What may be done outside for an object, by its annotations. */
 export interface Policy {
   readonly creates: boolean
@@ -14,7 +20,7 @@ export interface Policy {
   readonly deletes: boolean
   readonly observesOnly: boolean
   /** An entity that is there already, by its id, and what becomes of what differs. */
-  readonly adoption?: { readonly id: string; readonly mode: 'match' | 'override' }
+  readonly adoption?: { readonly id: string; readonly mode: AdoptionMode }
   /** The token of a create that a person knows did not happen. */
   readonly createAgain?: string
 }
@@ -28,9 +34,8 @@ const verbs = ['create', 'update', 'delete']
 export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy {
   const managed = parseManagedVerbs(annotations[manageAnnotation])
   const id = annotations[externalIdAnnotation]
-  const mode = annotations[adoptAnnotation] ?? 'match'
+  const mode = parseMode(annotations[adoptAnnotation])
   const createAgain = annotations[createAgainAnnotation]
-  if (mode !== 'match' && mode !== 'override') throw invalid(adoptAnnotation, mode, 'match or override')
   return {
     creates: managed.includes('create'),
     updates: managed.includes('update'),
@@ -39,6 +44,12 @@ export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy 
     ...(id === undefined ? {} : { adoption: { id, mode } }),
     ...(createAgain !== undefined && { createAgain }),
   }
+}
+
+function parseMode(given = 'match'): AdoptionMode {
+  const mode = adoptionModes.find((one) => one === given)
+  if (mode === undefined) throw invalid(adoptAnnotation, given, 'match, override or takeover')
+  return mode
 }
 
 function parseManagedVerbs(given = verbs.join()): readonly string[] {

@@ -132,7 +132,10 @@ async function forgetIntent<Client>(run: ExternalRun<Client>, error: unknown): P
   run.seen = { entity: await find(run) }
 }
 
-async function adopt<Client>(run: ExternalRun<Client>, { id, how }: Step & { readonly do: 'take' }): Promise<void> {
+async function adopt<Client>(
+  run: ExternalRun<Client>,
+  { id, how, from }: Step & { readonly do: 'take' },
+): Promise<void> {
   const { intent: _, ...memory } = run.memory
   const { adoption } = run.policy
   remember(run, {
@@ -141,9 +144,15 @@ async function adopt<Client>(run: ExternalRun<Client>, { id, how }: Step & { rea
     id,
     ...(how === 'found' ? {} : { adopted: how }),
     ...(adoption && { adoptedAs: adoption.id }),
+    ...(from !== undefined && { takenFrom: from }),
   })
   if (how === 'match') run.has = 'asserted'
-  const text = how === 'found' ? 'which was made for it before' : 'which was there already'
+  const text =
+    how === 'found'
+      ? 'which was made for it before'
+      : from === undefined
+        ? 'which was there already'
+        : `which was tagged for ${from}`
   await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)
 }
 
@@ -167,6 +176,8 @@ async function update<Client>(
   run.seen = { entity }
   if (entity === undefined) return
   run.has = 'asserted'
+  const { takenFrom, ...memory } = run.memory
+  if (takenFrom !== undefined) remember(run, memory)
   if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
 }
 

@@ -51,13 +51,15 @@ export function asDeclared<Client>(run: ExternalRun<Client>, untilMs: number): O
   })
 }
 
+const adoptedReasons = { match: 'Matched', override: 'Overridden', takeover: 'TakenOver' } as const
+
 function adoptionPatch<Client>({ memory, policy: { adoption } }: ExternalRun<Client>): ConditionPatch | null {
   const { id, adopted, adoptedAs, lostId } = memory
   const isKnown = adoption === undefined || [id, adoptedAs, lostId].includes(adoption.id)
   // What was adopted by a version before this one is not known by what the annotation said.
   if (!isKnown && (adopted === undefined || adoptedAs !== undefined))
     return { status: 'False', reason: 'AnotherEntity', message: `it is ${id} already: ${adoption.id} is not adopted` }
-  return adopted === undefined ? null : { status: 'True', reason: adopted === 'match' ? 'Matched' : 'Overridden' }
+  return adopted === undefined ? null : { status: 'True', reason: adoptedReasons[adopted] }
 }
 
 function resyncAt<Client>({ ctx, memory: { syncedAtMs } }: ExternalRun<Client>, untilMs: number) {

@@ -21,7 +21,7 @@ const external = {
   },
   Adopted: {
     what: 'The entity was there before its object, and was taken over; False: the annotation names another one.',
-    reasons: ['Matched', 'Overridden', 'AnotherEntity'],
+    reasons: ['Matched', 'Overridden', 'TakenOver', 'AnotherEntity'],
   },
   ImmutableFields: { what: 'Only False: fields that the API never changes differ.', reasons: ['Differs'] },
 } as const

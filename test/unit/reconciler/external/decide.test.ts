@@ -261,6 +261,8 @@ describe('what is there', () => {
   const stranger = { is: 'present', id: 'a', differs: [] } as const
   const match = { ...managed, adoption: { id: 'a', mode: 'match' } } as const
   const override = { ...managed, adoption: { id: 'a', mode: 'override' } } as const
+  const takeover = { ...managed, adoption: { id: 'a', mode: 'takeover' } } as const
+  const marked = { ...stranger, owner: 'v', differs: ['size', 'owner'] }
   const rows: readonly Row[] = [
     { because: 'as declared', given: { memory, seen }, action: { do: 'settle', differs: [] } },
     { because: 'with drift', given: { memory, seen: other }, action: { do: 'update', drift: ['size'] } },
@@ -302,6 +304,41 @@ describe('what is there', () => {
       because: 'otherwise, and to be overridden',
       given: { seen: { ...stranger, differs: ['size'] }, policy: override },
       action: { do: 'take', how: 'override' },
+    },
+    {
+      because: "another object's, and to be overridden",
+      given: { seen: marked, policy: override },
+      action: { do: 'refuse', reason: 'OwnedByAnother' },
+    },
+    {
+      because: "another object's, and to be taken over",
+      given: { seen: marked, policy: takeover },
+      action: { do: 'take', how: 'takeover', from: 'v' },
+    },
+    {
+      because: "nobody's, and to be taken over",
+      given: { seen: { ...stranger, differs: ['size'] }, policy: takeover },
+      action: { do: 'take', how: 'takeover' },
+    },
+    {
+      because: 'taken over, and not marked yet',
+      given: { memory: { round: 0, id: 'a', takenFrom: 'v' }, seen: marked, policy: takeover },
+      action: { do: 'update', id: 'a' },
+    },
+    {
+      because: 'taken over, but by another one since',
+      given: { memory: { round: 0, id: 'a', takenFrom: 'v' }, seen: { ...marked, owner: 'w' }, policy: takeover },
+      action: { do: 'refuse', reason: 'OwnedByAnother' },
+    },
+    {
+      because: 'taken over and marked, and taken back since',
+      given: { memory: { ...memory, id: 'a', adopted: 'takeover' }, seen: marked, policy: takeover },
+      action: { do: 'refuse', reason: 'OwnedByAnother' },
+    },
+    {
+      because: 'to be taken over, of an object that has another one',
+      given: { memory, seen: { ...seen, owner: 'v' }, policy: takeover },
+      action: { do: 'refuse', reason: 'OwnedByAnother' },
     },
   ]
   it.each(rows)('$because', ({ given, action }) => {

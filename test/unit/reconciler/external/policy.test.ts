@@ -16,6 +16,10 @@ it.each<[Readonly<Record<string, string>>, object]>([
     { 'external-id': 'a', adopt: 'override' },
     { ...all, adoption: { id: 'a', mode: 'override' } },
   ],
+  [
+    { 'external-id': 'a', adopt: 'takeover' },
+    { ...all, adoption: { id: 'a', mode: 'takeover' } },
+  ],
   [{ adopt: 'override' }, all],
   [{ 'create-again': 't' }, { ...all, createAgain: 't' }],
 ])('the annotations %j allow %j', (given, policy) => {
@@ -29,6 +33,7 @@ it.each([
   ['manage', ''],
   ['manage', 'observe,observe'],
   ['adopt', 'Match'],
+  ['adopt', 'takeOver'],
   ['adopt', ''],
 ])('%s: %j says nothing, and stops', (name, value) => {
   const object = thingOf({ annotations: { [`setpoint.dev/${name}`]: value } })

@@ -299,6 +299,31 @@ describe('an entity that is there already', () => {
     expect(told.memory).toMatchObject({ id: 'a', adopted })
   })
 
+  it('marked for another object, is taken over, and never again once it is marked for this one', async () => {
+    const spec = { size: 1, owner: 'u' }
+    const given = { spec, annotations: { ...adopt, 'setpoint.dev/adopt': 'takeover' }, api: { markedIn: ['owner'] } }
+    const first = await runOnce({ ...given, entities: { a: { id: 'a', size: 5, owner: 'v' } } })
+    expect(first.calls).toEqual(['get a', 'update a {"size":1,"owner":"u"}'])
+    expect(first.events).toEqual(['Normal Adopted: it is a, which was tagged for v'])
+    expect(first.outcome?.conditions).toMatchObject({ Adopted: { status: 'True', reason: 'TakenOver' } })
+    expect(first.memory).toMatchObject({ id: 'a', adopted: 'takeover' })
+    expect(first.memory).not.toHaveProperty('takenFrom')
+
+    const memory = { ...first.memory, syncedAtMs: long }
+    const later = await runOnce({ ...given, memory, entities: { a: { id: 'a', size: 1, owner: 'v' } } })
+    expect([later.calls, later.error?.reason]).toEqual([['get a'], 'OwnedByAnother'])
+  })
+
+  it('marked for another object, is taken over by the next run if the update fails', async () => {
+    const spec = { size: 1, owner: 'u' }
+    const given = { spec, annotations: { ...adopt, 'setpoint.dev/adopt': 'takeover' }, api: { markedIn: ['owner'] } }
+    const entities = { a: { id: 'a', size: 5, owner: 'v' } }
+    const failed = await runOnce({ ...given, entities, failing: { update: new HttpError(503, 'later') } })
+    expect([failed.memory?.takenFrom, failed.error?.message]).toEqual(['v', 'later'])
+    const next = await runOnce({ ...given, entities, memory: { ...failed.memory } })
+    expect(next.entities).toMatchObject({ a: { size: 1, owner: 'u' } })
+  })
+
   it('may lack the mark of its owner while it is not ours, and not once it is', async () => {
     const spec = { size: 1, tag: { owner: 'u' } }
     const api = { markedIn: ['tag'] }
