@@ -1,3 +1,4 @@
+import { textOf } from '../addresses.ts'
 import { named, objectsOf, isPoison, type Checker, type Scene } from './checker.ts'
 
 /** Promise 9: every object runs once per period of its kind, and resync is spread over the period. */
@@ -23,9 +24,11 @@ export function createResync({ world, scenario, table, report, calmSinceMs, isRu
   }
 
   return {
-    runBegins: ({ uid, kind }) => {
+    runBegins: ({ uid, kind, name }) => {
       lastRunMs.set(uid, world.nowMs())
-      if (periodMs > 0 && kind === 'Link') spread()
+      // What a clock that was ahead has put off is no resync.
+      const isTimed = table.items.get(textOf('Link', name))?.engine.wakeAtMs !== undefined
+      if (periodMs > 0 && kind === 'Link' && !isTimed) spread()
     },
     unmet: () => {
       if (periodMs === 0) return []
