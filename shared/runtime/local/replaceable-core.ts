@@ -52,8 +52,8 @@ export async function startReplaceableCore({
   async function replaceNow(graceMs: number): Promise<void> {
     const others = await load()
     await core.stop(graceMs)
-    await introduceAgain()
     try {
+      await introduceAgain()
       core = await begin(others)
       controllers = others
     } catch (error) {

@@ -3,12 +3,12 @@ import type { LocalCore } from '../../../../shared/runtime/local/core.ts'
 import { startReplaceableCore } from '../../../../shared/runtime/local/replaceable-core.ts'
 
 /** Each start takes the next of these: a core, or what it fails with. */
-async function startAll(starts: readonly (string | Error)[]) {
+async function startAll(starts: readonly (string | Error)[], introduceAgain = () => Promise.resolve()) {
   const told: string[] = []
   const next = starts.values()
   const core = await startReplaceableCore({
     load: () => Promise.resolve([]),
-    introduceAgain: () => Promise.resolve(),
+    introduceAgain,
     start: () => {
       const one = next.next().value
       if (one instanceof Error) return Promise.reject(one)
@@ -35,6 +35,13 @@ describe('the core of a process that takes other reconcilers', () => {
   it('goes on as before where these cannot start', async () => {
     const { core, told } = await startAll(['a', new Error('no b'), 'a again'])
     await expect(core.replace(0)).rejects.toThrow('no b')
+    expect(told).toEqual(['start a', 'stop a', 'start a again'])
+    await core.stop(0)
+  })
+
+  it('goes on as before where the next start cannot be told to look at all objects', async () => {
+    const { core, told } = await startAll(['a', 'a again'], () => Promise.reject(new Error('the disk is full')))
+    await expect(core.replace(0)).rejects.toThrow('the disk is full')
     expect(told).toEqual(['start a', 'stop a', 'start a again'])
     await core.stop(0)
   })
