@@ -13,7 +13,6 @@ import { createTokenKeyFile } from '../../adapters/local/tokens/token-key-file.t
 import type { Consent } from '../../adapters/local/sqlite/guard/guarded-database.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { Rate } from '../../model/reservations.ts'
-import { installRoles } from '../../resources/bootstrap-roles.ts'
 import type { AuditedRequest, AuditScope } from '../../ports/audit.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Tracing } from '../../ports/tracing.ts'
@@ -21,7 +20,8 @@ import type { Logger } from '../../ports/logger.ts'
 import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startReplaceableCore } from './replaceable-core.ts'
-import { startLocalCore, type LocalCore, type LocalCoreOptions } from './core.ts'
+import type { LocalCoreOptions } from './core.ts'
+import { startCoreWithRoles } from './core-with-roles.ts'
 import { filesIn } from './files.ts'
 import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
@@ -139,7 +139,7 @@ export async function startLocalControlPlane({
     load: async () => (ports.isHeld ? [] : controllers(directory)),
     start: (own) => {
       const options = { ...surroundings, controllers: own, retryBudget, ...(tracing && { tracing }) }
-      return startWithRoles(followRuns(unended, options))
+      return startCoreWithRoles(followRuns(unended, options))
     },
     introduceAgain: () => ports.introduced.save('[]'),
   })
@@ -174,12 +174,6 @@ function withRecords(answer: HttpHandler, { level, logger }: Records, tracing: T
 function followRuns(unended: UnendedRunsFile, options: LocalCoreOptions): LocalCoreOptions {
   const followed = { ...options, controllers: unended.follow(options.controllers) }
   return options.ports.isHeld === true ? followed : { ...followed, unended: unended.takeGivenUp() }
-}
-
-async function startWithRoles(options: LocalCoreOptions): Promise<LocalCore> {
-  const core = await startLocalCore(options)
-  await installRoles(core.resources, options.controllers)
-  return core
 }
 
 function renewCredentials(renewed: ServedEndpoint, kubeconfig: string, server: HttpServer): void {
