@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 'aws-lambda'
 import { createJwtVerifier, type Principal } from '../../adapters/aws/sign-in/jwt-verifier.ts'
-import { loadOnce } from '../../adapters/aws/client/load-once.ts'
+import { loadOnce } from '../../model/load-once.ts'
 import { claimedIssuer } from '../../adapters/node/claimed-issuer.ts'
 import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
 import {

@@ -1,7 +1,7 @@
 import { parseJson } from '../../model/parse-json.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { loadOnce } from '../../adapters/aws/client/load-once.ts'
+import { loadOnce } from '../../model/load-once.ts'
 
 /**
  * Since when the control plane has used its table. Where a restored one takes its place, or it comes back, versions

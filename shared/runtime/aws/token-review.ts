@@ -1,4 +1,4 @@
-import { loadOnce } from '../../adapters/aws/client/load-once.ts'
+import { loadOnce } from '../../model/load-once.ts'
 import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
 import { bearerToken } from '../../model/access/bearer-token.ts'
 import { hasCode } from '../../model/errors.ts'

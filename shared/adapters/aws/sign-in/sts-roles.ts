@@ -3,7 +3,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { RoleCredentials, RoleRequest, Roles } from '../../../ports/roles.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
-import { loadOnce } from '../client/load-once.ts'
+import { loadOnce } from '../../../model/load-once.ts'
 import { serviceFailure } from '../client/service-failure.ts'
 
 export interface StsRolesOptions {

@@ -1,7 +1,7 @@
 import type { GetParameterHistoryResult, ParameterHistory, SSMClientConfig } from '@aws-sdk/client-ssm'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
-import { loadOnce } from '../client/load-once.ts'
+import { loadOnce } from '../../../model/load-once.ts'
 import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
 
 /** Of a standard parameter, which costs nothing. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { OperatingError } from '../../../model/errors.ts'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
-import { loadOnce } from '../client/load-once.ts'
+import { loadOnce } from '../../../model/load-once.ts'
 import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
 
 const bytesMax = 65_536

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { authenticatedGroup } from '../../../model/access/authorize.ts'
 import { bearerToken } from '../../../model/access/bearer-token.ts'
 import { hasCode } from '../../../model/errors.ts'
+import { loadOnce } from '../../../model/load-once.ts'
 import type { Authenticator, User } from '../../../ports/authenticator.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { claimedIssuer } from '../../node/claimed-issuer.ts'
-import type { KeyFetch, OidcVerifier, VerifiedToken } from '../../node/oidc-verifier.ts'
+import type { KeyFetch, VerifiedToken } from '../../node/oidc-verifier.ts'
 import { claimUser, type ClaimRules } from '../../node/claim-user.ts'
 
 export interface OidcOptions extends ClaimRules {
@@ -30,14 +31,13 @@ const outageMs = 2_000
  */
 export function createOidcAuthenticator({ oidc, fetch, clock }: AuthenticatorOptions): Authenticator {
   const { issuer, clientId } = oidc
-  let verifier: Promise<OidcVerifier> | undefined
   /** Of tokens whose signature was checked, by their digests. */
   const known = new Map<string, Known>()
 
-  const open = async (): Promise<OidcVerifier> => {
+  const open = loadOnce(async () => {
     const { createOidcVerifier } = await import('../../node/oidc-verifier.ts')
     return createOidcVerifier({ issuers: [{ issuer, audience: clientId }], fetch, clock })
-  }
+  })
 
   /** Why the issuer could not be asked when it was tried last. */
   let outage: { readonly error: unknown; readonly atMs: number } | undefined
@@ -45,9 +45,8 @@ export function createOidcAuthenticator({ oidc, fetch, clock }: AuthenticatorOpt
   const verify = async (token: string): Promise<VerifiedToken | undefined> => {
     if (outage !== undefined && Math.abs(clock.nowMs() - outage.atMs) < outageMs) throw outage.error
     try {
-      return await (
-        await (verifier ??= open())
-      )(token)
+      const verifyToken = await open()
+      return await verifyToken(token)
     } catch (error) {
       if (hasCode(error, 'UNAUTHORIZED')) return
       outage = { error, atMs: clock.nowMs() }

@@ -15,13 +15,13 @@ afterEach(() => {
   for (const leave of left.splice(0)) leave()
 })
 
-function open() {
+function open(load?: Parameters<typeof createHttp2>[1]) {
   const logged: string[] = []
   const log = (message: string): void => void logged.push(message)
   const logger = { debug: log, info: log, warn: log, error: log, with: () => logger }
   const timing = { handshakeSeconds: 1, requestSeconds: 60, idleSeconds: 60 }
   const handler = async () => ok('x')
-  const sessions = createHttp2({ handler, logger, timing })
+  const sessions = createHttp2({ handler, logger, timing }, load)
   left.push(() => sessions.close())
   return { sessions, logged }
 }
@@ -55,6 +55,19 @@ it('takes nobody once it is closed, though they came before', async () => {
   sessions.close()
   const late = serve(sessions)
   await eventually(async () => expect([early.far.destroyed, late.far.destroyed]).toEqual([true, true]))
+})
+
+it('is loaded again for the next client where it could not be read', async () => {
+  const served: string[] = []
+  const loads = [
+    () => Promise.reject(new Error('EMFILE: too many open files')),
+    () => Promise.resolve({ serve: () => void served.push('second'), close: () => {} }),
+  ]
+  const { sessions, logged } = open(async () => (loads.shift() as () => Promise<Http2Sessions>)())
+  const first = serve(sessions)
+  await eventually(async () => expect(first.far.destroyed).toBe(true))
+  serve(sessions)
+  await eventually(async () => expect([served, logged]).toEqual([['second'], ['response aborted']]))
 })
 
 it('ends the connection of a client that it cannot serve, and says so', async () => {
