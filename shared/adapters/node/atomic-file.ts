@@ -1,17 +1,29 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { OperatingError } from '../../model/errors.ts'
 
 /**
  * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. For one
- * process at a time. Throws UNAVAILABLE if it cannot be written.
+ * process at a time. Its owner is our account, or the one that the directory is of. Throws UNAVAILABLE if it cannot be
+ * written.
  */
-export function writeAtomically(file: string, content: string): void {
+export function writeAtomically(file: string, content: string, owner: 'us' | 'directory' = 'us'): void {
   // The same name each time: what a crash leaves of one is taken away by the next, and nothing that stands there is
   // written through.
   const unfinished = `${file}.tmp`
   try {
     rmSync(unfinished, { force: true })
-    writeFlushed(unfinished, content)
+    writeFlushed(unfinished, content, owner)
     renameSync(unfinished, file)
   } catch (cause) {
     rmSync(unfinished, { force: true })
@@ -19,14 +31,21 @@ export function writeAtomically(file: string, content: string): void {
   }
 }
 
-function writeFlushed(file: string, content: string): void {
+function writeFlushed(file: string, content: string, owner: 'us' | 'directory'): void {
   const descriptor = openSync(file, 'wx', 0o600)
   try {
+    if (owner === 'directory') giveToOwnerOf(dirname(file), descriptor)
     writeFileSync(descriptor, content)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
+}
+
+function giveToOwnerOf(directory: string, descriptor: number): void {
+  const { uid, gid } = statSync(directory)
+  const us = process.getuid?.()
+  if (us !== undefined && uid !== us) fchownSync(descriptor, uid, gid)
 }
 
 /** The content of a file, `undefined` if there is none. Throws UNAVAILABLE if it cannot be read. */

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readIfThere } from '../../adapters/node/atomic-file.ts'
 
 /** How a control plane on one machine is reached. */
 export interface ServerAccess {
@@ -12,11 +12,13 @@ export interface ServerAccess {
   readonly token: string
 }
 
-/** What the kubeconfig in a data directory says, as the start writes it; undefined before the first start. */
+/**
+ * What the kubeconfig in a data directory says, as the start writes it; undefined before the first start. Throws
+ * UNAVAILABLE if it cannot be read, as by another account.
+ */
 export function findServerAccess(directory: string): ServerAccess | undefined {
-  const file = join(directory, 'kubeconfig')
-  if (!existsSync(file)) return undefined
-  const text = readFileSync(file, 'utf8')
+  const text = readIfThere(join(directory, 'kubeconfig'))
+  if (text === undefined) return undefined
   const find = (field: string): string | undefined => new RegExp(`^ *${field}: (\\S+)$`, 'm').exec(text)?.[1]
   const data = find('certificate-authority-data')
   const authority = data === undefined ? undefined : Buffer.from(data, 'base64').toString()

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
-import { readIfThere, writeAtomically } from '../../adapters/node/atomic-file.ts'
-import { addUser, listUsers, removeUser, rotateUser } from '../../adapters/local/https/users-editor.ts'
+import { readIfThere } from '../../adapters/node/atomic-file.ts'
+import { addUser, listUsers, removeUser, rotateUser, writeUsers } from '../../adapters/local/https/users-editor.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { filesIn } from './files.ts'
 import { findServerAccess, type ServerAccess } from './server-access.ts'
@@ -32,7 +33,7 @@ export function openUsers(directory: string): LocalUsers {
     try {
       write(kubeconfig, access, token)
     } catch (error) {
-      writeAtomically(usersFile, before)
+      writeUsers(usersFile, before)
       throw error
     }
   }
@@ -51,6 +52,6 @@ export function openUsers(directory: string): LocalUsers {
 /** People on other machines call the server by the name in its certificate. */
 function write(kubeconfig: string, { server, authority, name }: ServerAccess, token: string): void {
   const url = new URL(server)
-  if (name !== undefined) url.hostname = name
+  if (name !== undefined) url.hostname = isIPv6(name) ? `[${name}]` : name
   writeKubeconfig(kubeconfig, url.origin, { authority, token })
 }

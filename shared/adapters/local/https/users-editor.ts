@@ -74,5 +74,10 @@ function requireThere(lines: readonly string[], name: string, file: string): voi
 function write(file: string, lines: readonly string[]): void {
   const text = lines.map((line) => `${line}\n`).join('')
   parseUsers(text, file)
-  writeAtomically(file, text)
+  writeUsers(file, text)
+}
+
+/** Root may do so, too: it is the account of the control plane that has to read it. */
+export function writeUsers(file: string, text: string): void {
+  writeAtomically(file, text, 'directory')
 }
