@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSqliteDatabase } from '../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { openApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
 import { setpointIn, type StartedPlane } from '../support/setpoint-command.ts'
@@ -143,11 +144,12 @@ describe('a backup', () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     mkdirSync(at('hangs'))
-    writeFileSync(at('hangs/setpoint.db'), '')
+    const held = openSqliteDatabase(at('hangs/setpoint.db'))
     const { port } = silent.address() as AddressInfo
     writeFileSync(at('hangs/kubeconfig'), `    server: https://127.0.0.1:${port}\n    token: x\n`)
     await expectRefusal(['backup', 'none.backup', '--data-dir', 'hangs'], 'does not answer: no answer in 5 s')
     expect([existsSync(at('none.backup')), existsSync(at('none.backup.tmp'))]).toEqual([false, false])
+    held.close()
     silent.close()
   })
 

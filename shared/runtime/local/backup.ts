@@ -6,13 +6,14 @@ import { pipeline } from 'node:stream/promises'
 import { checkBackup, copyDatabase, type CheckedBackup } from '../../adapters/local/sqlite/guard/backup.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { backupPath } from './backup-operation.ts'
+import { isInUse } from './check.ts'
 import { openLocalRequest } from './local-request.ts'
 import { findServerAccess } from './server-access.ts'
 import { filesIn } from './files.ts'
 
 /**
  * Writes a backup of a data directory into a file that is not there yet: asks the control plane that runs on it, or
- * copies the database itself if none does. What was written is read whole, as the check of a data directory does.
+ * copies the database itself if none does, whoever has its port now. What was written is read whole, as the check of a data directory does.
  * Throws UNAVAILABLE, and BAD_REQUEST for what a person can mend; no file is left behind then.
  */
 export async function backUp(directory: string, into: string): Promise<CheckedBackup> {
@@ -24,7 +25,8 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
   try {
     rmSync(unfinished, { force: true })
     closeSync(openSync(unfinished, 'wx', 0o600))
-    if (!(await download(directory, unfinished))) copyDatabase(file, unfinished)
+    const isSent = isInUse(directory) && (await download(directory, unfinished))
+    if (!isSent) copyDatabase(file, unfinished)
     flush(unfinished)
     const checked = checkBackup(unfinished, keyFile)
     renameSync(unfinished, into)
