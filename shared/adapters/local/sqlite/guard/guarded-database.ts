@@ -163,17 +163,24 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
 }
 
 /**
- * What is written into a file that was taken away is gone when the process ends: from then on writes are refused, until
- * it is there again.
+ * What is written into a file that was taken away is gone when the process ends, whatever stands in its place: from
+ * then on writes are refused, until it is there again.
  */
 function watchFiles({ file, database }: Guard): () => void {
-  const files = [file, `${file}-wal`].filter((one) => existsSync(one))
+  const files = [file, `${file}-wal`]
+    .map((path) => ({ path, number: numberOf(path) }))
+    .filter(({ number }) => number !== undefined)
   let areThere = true
   return () => {
-    const found = files.every((one) => existsSync(one))
+    const found = files.every(({ path, number }) => numberOf(path) === number)
     if (found !== areThere) database.prepare(`PRAGMA query_only = ${found ? 'OFF' : 'ON'}`).run()
     areThere = found
   }
+}
+
+/** By which the file system knows a file, under whatever name; undefined if there is none. */
+function numberOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
 }
 
 /** Encrypts what is not, or not with this key. What is changed so far stands in the database whole, not in its log. */

@@ -444,7 +444,12 @@ describe('what is told before it is opened', () => {
 })
 
 describe('a file that is taken away from a running process', () => {
-  it.each(['a.db', 'a.db-wal'])('%s has writes refused until it is there again', async (name) => {
+  it.each([
+    ['a.db', 'nothing'],
+    ['a.db-wal', 'nothing'],
+    ['a.db', 'a copy'],
+    ['a.db-wal', 'a copy'],
+  ])('%s, with %s in its place, has writes refused until it is there again', async (name, inItsPlace) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const guard = start()
     guard.follow(() => 1)
@@ -452,6 +457,7 @@ describe('a file that is taken away from a running process', () => {
     vi.advanceTimersByTime(1_000)
     await write(guard, 'still')
     renameSync(at(name), at('elsewhere'))
+    if (inItsPlace === 'a copy') copyFileSync(at('elsewhere'), at(name))
     vi.advanceTimersByTime(1_000)
     await expect(write(guard, 'refused')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
