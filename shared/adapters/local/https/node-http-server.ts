@@ -205,6 +205,8 @@ function streamController({ streams, state }: Shell, outgoing: ServerResponse): 
 
 function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    const leave = (): void => reject(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
+    if (incoming.destroyed) return leave()
     const chunks: Buffer[] = []
     let length = 0
     incoming.on('data', (chunk: Buffer) => {
@@ -216,10 +218,7 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
       }
     })
     incoming.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
-    incoming.once('close', () => {
-      if (!incoming.readableEnded)
-        reject(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
-    })
+    incoming.once('close', leave)
   })
 }
 

@@ -114,6 +114,27 @@ describe.each(httpServerNames)('a connection to the %s server', (name) => {
     expect(heard).not.toContain('/next')
   })
 
+  it.each(['', 'abc'])(
+    'waits for no body of a client that has left before it was asked for, behind %j',
+    async (sent) => {
+      const read = Promise.withResolvers<unknown>()
+      const asked = Promise.withResolvers<void>()
+      const server = await serve(async (request) => {
+        asked.resolve()
+        const { signal } = request
+        if (!signal.aborted) await once(signal, 'abort')
+        await sleep(50)
+        read.resolve(await request.body(1_000).catch((error: unknown) => error))
+        return ok('')
+      })
+      const client = await connect(server)
+      client.write(`PUT / HTTP/1.1\r\n${host}Content-Length: 10\r\n\r\n${sent}`)
+      await asked.promise
+      client.socket.destroy()
+      expect(await read.promise).toMatchObject({ code: 'BAD_REQUEST', message: /the client left before/ })
+    },
+  )
+
   it('tells a client that leaves in the middle of its body from one that has sent it', async () => {
     const failed = Promise.withResolvers<unknown>()
     const server = await serve(async (request) => {
