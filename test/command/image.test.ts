@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appEntries } from '../../functions/command/image/entries.ts'
 import { TarWriter, type TarEntry } from '../../functions/command/image/tar.ts'
 import { runProgram } from '../support/program.ts'
 import { setpointIn } from '../support/setpoint-command.ts'
@@ -68,6 +69,46 @@ console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__di
       const { config, rootfs } = JSON.parse(readFileSync(blob(manifest.config.digest), 'utf8'))
       expect(rootfs.diff_ids).toEqual(manifest.layers.map(({ digest }: { digest: string }) => digest))
       expect(config).toMatchObject({ User: '65532:65532', Cmd: ['start', '/app'], Volumes: { '/data': {} } })
+    })
+
+    it('has links that lead to the same in it, and what is outside in their place', () => {
+      const outside = join(directory.path, 'outside')
+      mkdirSync(join(outside, 'node_modules'), { recursive: true })
+      symlinkSync('../../app/reconcilers.ts', join(outside, 'node_modules/back'))
+      const links = {
+        absolute: join(app, 'node_modules/setpoint'),
+        'node_modules/app': app,
+        'node_modules/outside': '../../outside',
+        'node_modules/nowhere': '/nowhere/else',
+        'node_modules/.#lock': '#reconcilers.ts',
+      }
+      for (const [name, target] of Object.entries(links)) symlinkSync(target, join(app, name))
+      const entries = [...appEntries(app, 'app')]
+      const told = Object.fromEntries(
+        [...Object.keys(links), 'node_modules/outside/node_modules/back', 'node_modules/.bin/setpoint'].map((name) => {
+          const entry = entries.find(({ path }) => path === `app/${name}`)
+          return [name, entry?.type === 'link' ? entry.target : entry?.type]
+        }),
+      )
+      expect(told).toEqual({
+        absolute: '/app/node_modules/setpoint',
+        'node_modules/app': '/app',
+        'node_modules/outside': 'directory',
+        'node_modules/nowhere': '/nowhere/else',
+        'node_modules/.#lock': '#reconcilers.ts',
+        'node_modules/outside/node_modules/back': '/app/reconcilers.ts',
+        'node_modules/.bin/setpoint': '../setpoint/functions/command/main.js',
+      })
+      for (const name of Object.keys(links)) rmSync(join(app, name))
+    })
+
+    it('has no data of a control plane, and nobody’s token, under whatever names', () => {
+      mkdirSync(join(app, 'state/here'), { recursive: true })
+      for (const name of ['state/here/setpoint.db', 'state/here/token', 'state/note.txt', 'alice.kubeconfig'])
+        writeFileSync(join(app, name), 'x')
+      const paths = [...appEntries(app, 'app')].map(({ path }) => path)
+      expect(paths.filter((path) => /state|kubeconfig/.test(path))).toEqual(['app/state', 'app/state/note.txt'])
+      for (const name of ['state', 'alice.kubeconfig']) rmSync(join(app, name), { recursive: true })
     })
 
     it('is the same bytes from the same files, whenever they were written', async () => {

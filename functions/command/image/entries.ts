@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { OperatingError } from '../../../shared/index.ts'
 import type { TarEntry } from './tar.ts'
@@ -7,36 +7,56 @@ import type { TarEntry } from './tar.ts'
 /** Nothing of these belongs into an image; what begins with a dot neither, such as data and settings. */
 const leftOut = new Set(['cdk.out', 'dist', 'coverage'])
 
-/** Everything of a directory below `at`, in the order of names. A link that leads out of it is what it leads to. */
+/**
+ * Everything of a directory below `at`, in the order of names, but data of a control plane and kubeconfigs. A link that
+ * leads out of it is what it leads to.
+ */
 export function* appEntries(directory: string, at: string): Iterable<TarEntry> {
   yield { path: at, type: 'directory', mode: 0o755 }
-  for (const name of readdirSync(directory).toSorted()) {
-    if (name.startsWith('.') || leftOut.has(name)) continue
-    yield* entriesOf({ file: join(directory, name), path: `${at}/${name}`, root: realpathSync(directory) })
-  }
+  const root = { directory: realpathSync(directory), at }
+  for (const name of readdirSync(directory).toSorted())
+    if (!name.startsWith('.') && !leftOut.has(name))
+      yield* entriesOf({ file: join(directory, name), path: `${at}/${name}`, root })
 }
 
 interface Place {
   readonly file: string
   readonly path: string
-  readonly root: string
+  readonly root: Root
+}
+
+/** What is put into the image, and where. */
+interface Root {
+  readonly directory: string
+  readonly at: string
 }
 
 function* entriesOf(place: Place): Iterable<TarEntry> {
   const { file, path, root } = place
-  const stat = lstatSync(file)
-  if (stat.isSymbolicLink() && !leadsOut(file, root)) {
-    yield { path, type: 'link', mode: 0o777, target: readlinkSync(file) }
+  const target = lstatSync(file).isSymbolicLink() ? targetOf(file, root) : undefined
+  if (target !== undefined) {
+    yield { path, type: 'link', mode: 0o777, target }
   } else if (statSync(file).isDirectory()) {
+    if (existsSync(join(file, 'setpoint.db'))) return
     yield { path, type: 'directory', mode: 0o755 }
     for (const name of readdirSync(file).toSorted())
       yield* entriesOf({ file: join(file, name), path: `${path}/${name}`, root })
-  } else if (statSync(file).isFile()) yield fileEntry(file, path)
+  } else if (statSync(file).isFile() && !file.endsWith('.kubeconfig')) yield fileEntry(file, path)
 }
 
-function leadsOut(link: string, root: string): boolean {
-  const path = relative(root, realpathSync(join(dirname(link), readlinkSync(link))))
-  return path === '..' || path.startsWith(`..${sep}`)
+/** Where a link leads in the image; undefined if that is not in it. A link that leads nowhere stays as it is. */
+function targetOf(link: string, { directory, at }: Root): string | undefined {
+  const said = readlinkSync(link)
+  if (!existsSync(link)) return said
+  const inside = pathWithin(directory, realpathSync(link))
+  if (inside === undefined) return undefined
+  const standsInside = pathWithin(directory, realpathSync(dirname(link))) !== undefined
+  return standsInside && !isAbsolute(said) ? said : join('/', at, inside)
+}
+
+function pathWithin(directory: string, file: string): string | undefined {
+  const path = relative(directory, file)
+  return path === '..' || path.startsWith(`..${sep}`) ? undefined : path
 }
 
 function fileEntry(file: string, path: string): TarEntry {
