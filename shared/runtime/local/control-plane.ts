@@ -146,7 +146,7 @@ export async function startLocalControlPlane({
   serve(core.api)
   opened.move()
   const stopping = new AbortController()
-  const renew = (): void => renewCredentials(renewEndpoint(place, systemClock.nowMs()), kubeconfig, server)
+  const renew = (): void => renewCredentials(renewEndpoint(place, endpoint, systemClock.nowMs()), kubeconfig, server)
   void hourly(renew, logger, stopping.signal)
   return {
     url: server.url,

@@ -34,11 +34,22 @@ export interface ServedEndpoint {
  */
 export function loadEndpoint(options: EndpointOptions, nowMs: number): ServedEndpoint {
   if (!isLoopback(options.host)) requireReady(options)
-  return renewEndpoint(options, nowMs)
+  return readEndpoint(options, nowMs)
 }
 
-/** The same of a server that runs: who may sign in is none of the certificate's concern. */
-export function renewEndpoint({ directory, certificate, signIn }: EndpointOptions, nowMs: number): ServedEndpoint {
+/**
+ * The same of a server that runs: who may sign in is none of the certificate's concern, and the administrator's token
+ * is the one of the start, though another stands in the directory.
+ */
+export function renewEndpoint(
+  options: EndpointOptions,
+  { token }: Pick<ServedEndpoint, 'token'>,
+  nowMs: number,
+): ServedEndpoint {
+  return { ...readEndpoint(options, nowMs), token }
+}
+
+function readEndpoint({ directory, certificate, signIn }: EndpointOptions, nowMs: number): ServedEndpoint {
   const { clientAuthority: file } = signIn
   const clients = file === undefined ? {} : { clientAuthority: loadClientAuthority(file, nowMs) }
   const { tls, authority, token } = loadLocalCredentials(directory, nowMs)

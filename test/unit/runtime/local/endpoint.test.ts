@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { issueCertificate } from '../../../../shared/adapters/local/https/x509-certificate.ts'
@@ -35,9 +35,18 @@ function writeCertificate(dns: string): void {
 it('is renewed though the last person who had a token has left, whose absence keeps it from starting', () => {
   writeCertificate('one.example.com')
   writeFileSync(at('users'), `alice sha256:${'0'.repeat(64)}\n`, { mode: 0o600 })
-  expect(loadEndpoint(place, nowMs).name).toBe('one.example.com')
+  const begun = loadEndpoint(place, nowMs)
+  expect(begun.name).toBe('one.example.com')
   writeFileSync(at('users'), '')
   writeCertificate('two.example.com')
   expect(() => loadEndpoint(place, nowMs)).toThrow('nobody has a token of their own')
-  expect(renewEndpoint(place, nowMs).name).toBe('two.example.com')
+  expect(renewEndpoint(place, begun, nowMs).name).toBe('two.example.com')
+})
+
+it('is renewed with the token that the server takes, though that was removed: another is for the next start', () => {
+  const local = { ...place, host: '127.0.0.1', certificate: undefined }
+  const begun = loadEndpoint(local, nowMs)
+  rmSync(at('token'))
+  expect(renewEndpoint(local, begun, nowMs).token).toBe(begun.token)
+  expect(loadEndpoint(local, nowMs).token).not.toBe(begun.token)
 })
