@@ -13,8 +13,8 @@ import { filesIn } from './files.ts'
 
 /**
  * Writes a backup of a data directory into a file that is not there yet: asks the control plane that runs on it, or
- * copies the database itself if none does, whoever has its port now. What was written is read whole, as the check of a data directory does.
- * Throws UNAVAILABLE, and BAD_REQUEST for what a person can mend; no file is left behind then.
+ * copies the database itself if none does, whoever has its port now. What was written is read whole, as the check of a
+ * data directory does. Throws UNAVAILABLE, and BAD_REQUEST for what a person can mend; no file is left behind then.
  */
 export async function backUp(directory: string, into: string): Promise<CheckedBackup> {
   const { file, keyFile } = filesIn(directory)

@@ -1,7 +1,7 @@
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { startLocalCore, type LocalCore, type LocalCoreOptions } from './core.ts'
 
-/** The core with the roles that are there from the first start. Where they cannot be written, nothing is left running. */
+/** The core, with the roles that are there from the first start. If they cannot be written, nothing runs on. */
 export async function startCoreWithRoles(options: LocalCoreOptions): Promise<LocalCore> {
   const core = await startLocalCore(options)
   try {
