@@ -1,5 +1,5 @@
 import type { ServedLine, ServedRun } from '../../shared/runtime/local/records.ts'
-import { forTerminal } from './terminal-text.ts'
+import { forTerminal, linesForTerminal } from './terminal-text.ts'
 import { formatTable } from './text-table.ts'
 
 export function parseRuns(text: string): readonly ServedRun[] {
@@ -31,7 +31,7 @@ function wordsOf({ reason, message, afterMs, drift, outside = {} }: ServedRun): 
   return [said, ...more].filter((one) => one !== '').join('; ')
 }
 
-/** What the runs logged, a line each. Further lines of a text are indented: none is mistaken for a line of the log. */
+/** What the runs logged, a line each. */
 export function formatLogs(runs: readonly ServedRun[]): string {
   const lines = runs.flatMap(({ log = [] }) => log.map(lineOf))
   return lines.length === 0 ? 'its last runs logged nothing\n' : lines.join('')
@@ -42,8 +42,7 @@ function lineOf({ time, level, message, fields = {} }: ServedLine): string {
     ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
   const loud = level === 'info' ? '' : `${level.toUpperCase()} `
-  const text = forTerminal(`${loud}${message}${told.join('')}`)
-  return `${atSecond(time)} ${text.replaceAll('\n', '\n  ')}\n`
+  return `${atSecond(time)} ${linesForTerminal(`${loud}${message}${told.join('')}`)}\n`
 }
 
 function atSecond(time: string): string {

@@ -1,3 +1,5 @@
+import { linesForTerminal } from './terminal-text.ts'
+
 /**
  * A log line of the control plane, one JSON object, as people read it: time, object, what happened, and the other
  * fields. Undefined for what is of no interest to an author: runs of the control plane's own controllers that went
@@ -7,7 +9,11 @@
 export function formatLogLine(line: string): string | undefined {
   const parsed = parseLine(line)
   if (parsed === undefined) return line
-  const { time, level, message, controller, namespace, name, ...fields } = parsed
+  const told = tellLine(parsed)
+  return told && linesForTerminal(told)
+}
+
+function tellLine({ time, level, message, controller, namespace, name, ...fields }: LogLine): string | undefined {
   if (level === 'debug' && controller?.endsWith('-lifecycle') === true) return undefined
   if (message === 'request') return isOfInterest(fields) ? `${time.slice(11, 19)} ${tellRequest(fields)}` : undefined
   const at = namespace === undefined || namespace === '' ? '' : `${namespace}/`

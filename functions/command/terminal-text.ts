@@ -9,3 +9,8 @@ export function forTerminal(text: string): string {
     return code < 0x80 ? `^${String.fromCharCode(code ^ 0x40)}` : `\\u${code.toString(16).padStart(4, '0')}`
   })
 }
+
+/** The same of one line of a log: further lines of it are indented, so that none is mistaken for a line of the log. */
+export function linesForTerminal(text: string): string {
+  return forTerminal(text).replaceAll('\n', '\n  ')
+}

@@ -32,6 +32,20 @@ it.each([
   expect(formatLogLine(JSON.stringify(line))).toBe(readable)
 })
 
+it('what others said steers no terminal, and is taken for no other line', () => {
+  const line = {
+    ...run,
+    level: 'warn',
+    message: 'run failed',
+    error: 'HTTP 500: \u001b[2J\u009b\n21:53:58 all is well',
+  }
+  expect(formatLogLine(JSON.stringify(line))).toBe(
+    '21:53:58 WARN greeting default/a: run failed error=HTTP 500: ^[[2J\\u009b\n  21:53:58 all is well',
+  )
+  const asked = { ...request, path: '/api/v1/pods', agent: 'a\u009b2Jb' }
+  expect(formatLogLine(JSON.stringify(asked))).toBe('21:53:58 a\\u009b2Jb GET /api/v1/pods: 200, 3 ms')
+})
+
 it.each(['plain text', '{ not JSON', '{"time":7}', ''])('leaves %j as it is', (line) => {
   expect(formatLogLine(line)).toBe(line)
 })
