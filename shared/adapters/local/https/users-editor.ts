@@ -17,15 +17,14 @@ export function addUser(file: string, name: string, groups: readonly string[]): 
   return token
 }
 
-/** Gives a person another token; the one of before ends at once. */
+/** Gives a person another token; the one of before ends at once, and so does every other one of theirs. */
 export function rotateUser(file: string, name: string): string {
   const lines = readLines(file)
   requireThere(lines, name, file)
   const token = newToken()
-  const mended = lines.map((line) =>
-    nameIn(line) === name ? line.replace(/sha256:\S*/, `sha256:${digestOf(token)}`) : line,
-  )
-  write(file, mended)
+  const first = lines.findIndex((line) => nameIn(line) === name)
+  const left = lines.filter((line, i) => i <= first || nameIn(line) !== name)
+  write(file, left.with(first, (lines[first] ?? '').replace(/(?<=\S\s+)sha256:\S*/, `sha256:${digestOf(token)}`)))
   return token
 }
 

@@ -78,6 +78,16 @@ describe('the file of users', () => {
       (file) => rotateUser(file, 'bob'),
       /^ {2}bob\tsha256:(?!0{64})[0-9a-f]{64} g # on call\n$/,
     ],
+    [
+      `bob sha256:${'0'.repeat(64)} g\n# second\nbob sha256:${'1'.repeat(64)}\n`,
+      (file) => rotateUser(file, 'bob'),
+      /^bob sha256:(?!0{64})[0-9a-f]{64} g\n# second\n$/,
+    ],
+    [
+      `sha256:x sha256:${'0'.repeat(64)}\n`,
+      (file) => rotateUser(file, 'sha256:x'),
+      /^sha256:x sha256:(?!0{64})[0-9a-f]{64}\n$/,
+    ],
   ])('that is %j says afterwards what it should: %#', (before, change, after) => {
     const file = newFile()
     writeFileSync(file, before)
