@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { OperatingError } from '../../../../model/errors.ts'
 import { checkInside, type Checked } from './check.ts'
 import { findKey } from './findings.ts'
@@ -56,12 +56,13 @@ export interface Restore {
 }
 
 /**
- * Puts a backup in the place of a database, with a mark of its own beside it: it is another database from now on, and
- * clients of the one before it list everything anew. A crash in the middle leaves what a start refuses.
+ * Puts a backup in the place of a database, with what is in its log, should it be the database of a process that was
+ * killed, and with a mark of its own beside it: it is another database from now on, and clients of the one before it
+ * list everything anew. A crash in the middle leaves what a start refuses.
  */
 export function restoreDatabase({ backup, file, keyFile, nowMs, asCopy }: Restore): void {
-  copyFileSync(backup, file)
-  chmodSync(file, 0o600)
+  closeSync(openSync(file, 'wx', 0o600))
+  copyDatabase(backup, file)
   openGuardedDatabase(file, {
     consent: asCopy ? 'as-copy' : 'accept-loss',
     secrets: { keyFile },

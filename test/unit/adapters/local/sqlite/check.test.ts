@@ -8,6 +8,7 @@ import { checkDatabase, checkInside } from '../../../../../shared/adapters/local
 import { lookInto } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { createKey, writeKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
 import { systemClock } from '../../../../../shared/adapters/node/system-clock.ts'
+import { keyOf } from '../../../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
 import { openGuardedPorts } from '../../../../../shared/runtime/local/ports.ts'
 import { storedWidget, withSpec } from '../../../../support/stored-object.ts'
@@ -188,6 +189,20 @@ describe('a backup', () => {
     copyDatabase(at('k.db'), at('copy.db'))
     expect([lookInto(at('copy.db')), existsSync(at('copy.db-wal'))]).toMatchObject([{ resourceVersion: 2 }, false])
     expect(() => copyDatabase(at('none'), at('other.db'))).toThrow(/cannot copy .*none: unable to open database file/)
+  })
+
+  it('that is the database of a process that was killed is put back with what is in its log', async () => {
+    const killed = openGuardedPorts(file, systemClock, {})
+    const widget = await killed.store.create(storedWidget('w'))
+    for (const end of ['', '-wal']) copyFileSync(file + end, at(`k.db${end}`))
+    killed.close()
+    mkdirSync(at('new'))
+    const restored = at('new/a.db')
+    restoreDatabase({ backup: at('k.db'), file: restored, keyFile: keyFile(), nowMs: 0, asCopy: false })
+    const ports = openGuardedPorts(restored, systemClock, { secrets: { keyFile: keyFile() } })
+    expect(await ports.store.get(keyOf(widget.object))).toEqual(widget)
+    ports.close()
+    expect((statSync(restored).mode & 0o777).toString(8)).toBe('600')
   })
 
   it.each([true, false])('is put back as another database, for its owner alone; as a copy: %s', async (asCopy) => {
