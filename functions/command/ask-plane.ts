@@ -17,7 +17,7 @@ export async function explainObject(args: readonly string[], ask: AskKubectl): P
 /** `setpoint doctor`. */
 export async function printDoctor(args: readonly string[], ask: AskKubectl): Promise<void> {
   expectNone(args, 'setpoint doctor')
-  process.stdout.write(await ask(['get', '--raw', '/doctor']))
+  process.stdout.write(forTerminal(await ask(['get', '--raw', '/doctor'])))
 }
 
 /** What commands call the kinds that tell of a control plane's own work, and what is said where there are none. */

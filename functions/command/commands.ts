@@ -1,6 +1,7 @@
 import { OperatingError } from '../../shared/index.ts'
 import { createAskKubectl, type AskKubectl } from './ask-kubectl.ts'
 import { reloading } from './reloading.ts'
+import { forTerminal } from './terminal-text.ts'
 
 /** One command: what comes after its name, what it is for, and what it does. */
 interface Command {
@@ -133,7 +134,7 @@ export async function callCommand(
     await command.run(args, ask)
   } catch (error) {
     if (!isMistake(error)) throw error
-    process.stderr.write(`setpoint: ${mistakeText(error, name)}\n`)
+    process.stderr.write(`setpoint: ${forTerminal(mistakeText(error, name))}\n`)
     process.exit(1)
   }
 }

@@ -1,5 +1,6 @@
 import { OperatingError } from '../../shared/index.ts'
 import type { AskKubectl } from './ask-kubectl.ts'
+import { linesForTerminal } from './terminal-text.ts'
 
 interface Definition {
   readonly metadata: { readonly name: string; readonly resourceVersion: string }
@@ -46,7 +47,7 @@ async function migrateKind(definition: Definition, ask: AskKubectl): Promise<voi
     sum.failed += page.failed.length
     for (const one of page.failed) {
       const place = one.namespace === '' ? one.name : `${one.namespace}/${one.name}`
-      process.stdout.write(`${name} ${place}: ${one.message}\n`)
+      process.stdout.write(`${linesForTerminal(`${name} ${place}: ${one.message}`)}\n`)
     }
   } while (page.continue !== undefined)
   const done = `${name}: ${sum.written} of ${sum.objects} objects written in ${page.version}`

@@ -4,6 +4,7 @@ import { reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts
 import type { AskKubectl } from './ask-kubectl.ts'
 import { migrateStored } from './migrate-stored.ts'
 import { findEntry, loadReconcilers } from './entry.ts'
+import { forTerminal } from './terminal-text.ts'
 
 /**
  * `setpoint migrate [definition …]`: has the objects of kinds stored in their present versions, while the control plane
@@ -17,7 +18,7 @@ export async function runMigrate(args: readonly string[], ask: AskKubectl): Prom
   if (positionals.length > 1) throw new OperatingError('BAD_REQUEST', 'type setpoint migrate --dry-run [entry]')
   const controllers = await loadReconcilers(findEntry(positionals[0]))
   const reports = await Promise.all(controllers.map((controller) => tellKind(controller, ask)))
-  process.stdout.write(reports.map(({ text }) => text).join('\n'))
+  process.stdout.write(forTerminal(reports.map(({ text }) => text).join('\n')))
   if (reports.some(({ invalid }) => invalid > 0)) process.exitCode = 1
 }
 
