@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
-import { isStorageFailure, leavesFateOpen, translateError } from './sqlite-errors.ts'
+import { isOfOnePlace, isStorageFailure, leavesFateOpen, translateError } from './sqlite-errors.ts'
 
 /**
  * One commit, and so one fsync, for all writers of a turn of the event loop. The writes run when the turn ends, one
@@ -45,9 +45,9 @@ export function createGroupCommit(connection: DatabaseSync, file: string): Group
       end.run()
     } catch (error) {
       if (connection.isTransaction) connection.exec('ROLLBACK')
-      if (running === undefined || isStorageFailure(error))
+      if (running === undefined || (isStorageFailure(error) && !isOfOnePlace(error)))
         return rejectAll(writes, failure(error, running === undefined))
-      running.reject(error)
+      running.reject(translateError(error, `write to ${file}`))
       return commit(writes.filter((write) => write !== running))
     }
     for (const tell of told) tell()

@@ -5,6 +5,8 @@ import { OperatingError } from '../../../model/errors.ts'
  */
 const diskFull = 13
 const ioError = 10
+/** SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ */
+const unreadable = [ioError | (1 << 8), ioError | (2 << 8)]
 /** SQLITE_IOERR_WRITE */
 const refusedWrite = ioError | (3 << 8)
 const damages = [11, 26]
@@ -35,6 +37,11 @@ export function isNoError(error: unknown): boolean {
 /** Whether the file is not what SQLite wrote. */
 export function isDamaged(error: unknown): boolean {
   return damages.includes(resultCode(error) ?? 0)
+}
+
+/** Whether one place of the file is damaged, or cannot be read: a statement that looks elsewhere may fare better. */
+export function isOfOnePlace(error: unknown): boolean {
+  return isDamaged(error) || unreadable.includes((error as { readonly errcode: number }).errcode)
 }
 
 /**

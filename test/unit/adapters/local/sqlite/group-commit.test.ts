@@ -68,6 +68,28 @@ it('what waits is committed at once when that is asked for', () => {
   expect(ids()).toHaveLength(1_500)
 })
 
+it.each([11, 26, 10 | (1 << 8), 10 | (2 << 8)])(
+  'a write that comes upon what cannot be read, as SQLite says by %d, is UNAVAILABLE, and takes no other with it',
+  async (errcode) => {
+    const { connection, insert, ids } = table()
+    const { write } = createGroupCommit(connection, 'f')
+    const all = await Promise.allSettled([
+      write(() => insert(1)),
+      write(() => {
+        insert(2)
+        throw Object.assign(new Error('malformed'), { errcode })
+      }),
+      write(() => insert(3)),
+    ])
+    expect(all).toMatchObject([
+      { value: 1 },
+      { reason: { code: 'UNAVAILABLE', message: 'cannot write to f: malformed' } },
+      { value: 1 },
+    ])
+    expect(ids()).toEqual([1, 3])
+  },
+)
+
 /** What both writers of a commit are told when SQLite says so, in a write or in the commit itself. */
 it.each([
   ['INSERT', 10, 'UNAVAILABLE'],
