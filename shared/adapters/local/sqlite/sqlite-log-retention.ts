@@ -1,4 +1,5 @@
 import type { SqliteDatabase } from './sqlite-database.ts'
+import { isOfOnePlace } from './sqlite-errors.ts'
 
 export interface RetentionOptions {
   /** How long a superseded state is kept. Default one hour. */
@@ -11,7 +12,7 @@ export interface RetentionOptions {
  * Forgets the old end of the log of changes, in small steps, as part of the writes that call it: moves the horizon over
  * changes that are old enough, and deletes the states that these superseded, and removals among them. A state that is
  * still present stays, however old. What a checkpoint has not passed stays for longer than its time, but within the
- * size.
+ * size. Where the old end is damaged, it stays, too: it is nobody's who writes now.
  */
 export type ForgetOld = (nowMs: number, written: number) => void
 
@@ -19,6 +20,8 @@ const retainedMs = 3_600_000
 const retained = 512_000_000
 const stepLength = 1_000
 const pauseMs = 50
+/** After an old end that could not be read. */
+const longPauseMs = 60_000
 
 export function createLogRetention(
   database: SqliteDatabase,
@@ -47,9 +50,7 @@ export function createLogRetention(
 
   let due = { atMs: 0, written: 0 }
   let pausesUntilMs = 0
-  return (nowMs, written) => {
-    if (isAhead(pausesUntilMs, nowMs, pauseMs)) return
-    if (isAhead(due.atMs, nowMs, retentionMs) && written < due.written) return
+  const stepOn = (nowMs: number, written: number): void => {
     step(nowMs, written)
     const first = head()
     due = {
@@ -57,6 +58,42 @@ export function createLogRetention(
       written: (first?.written ?? written) + retainedCharacters,
     }
     pausesUntilMs = nowMs + pauseMs
+  }
+  const tryWhole = createTryWhole(database)
+  return (nowMs, written) => {
+    if (isAhead(pausesUntilMs, nowMs, longPauseMs)) return
+    if (isAhead(due.atMs, nowMs, retentionMs) && written < due.written) return
+    if (!tryWhole(() => stepOn(nowMs, written))) pausesUntilMs = nowMs + longPauseMs
+  }
+}
+
+/** Does all of it or, where it comes upon damage, nothing of it, within the write of somebody else. Says which. */
+function createTryWhole(database: SqliteDatabase): (work: () => void) => boolean {
+  const begin = database.prepare('SAVEPOINT forgetting')
+  const undo = database.prepare('ROLLBACK TO forgetting')
+  const end = database.prepare('RELEASE forgetting')
+
+  /** After some failures SQLite has undone the whole commit itself. */
+  const isUndone = (): boolean => {
+    try {
+      undo.run()
+      end.run()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  return (work) => {
+    begin.run()
+    try {
+      work()
+      end.run()
+      return true
+    } catch (error) {
+      if (isOfOnePlace(error) && isUndone()) return false
+      throw error
+    }
   }
 }
 

@@ -74,6 +74,61 @@ describe('a change that is old', () => {
   })
 })
 
+describe('an old end of the log that cannot be read', () => {
+  const retentionMs = 100_000
+
+  /** The log, of which a statement fails for as long as there is something to throw. */
+  function failing(start: string) {
+    const state = { error: undefined as Error | undefined, tried: 0, onTry: (): void => {} }
+    const prepare: SqliteDatabase['prepare'] = (sql) => {
+      const statement = database.prepare(sql)
+      if (!sql.trimStart().startsWith(start)) return statement
+      const run = (value: Parameters<typeof statement.run>[0]) => {
+        state.tried++
+        const done = statement.run(value)
+        state.onTry()
+        if (state.error !== undefined) throw state.error
+        return done
+      }
+      return { run } as unknown as typeof statement
+    }
+    return { state, forgetOld: createLogRetention({ ...database, prepare }, { retentionMs }) }
+  }
+
+  it.each(['DELETE FROM changes', 'UPDATE horizon'])(
+    'keeps nobody from writing: it stays, and is tried again a minute later (%s)',
+    (start) => {
+      changes(3)
+      const { state, forgetOld } = failing(start)
+      state.error = Object.assign(new Error('malformed'), { errcode: 11 })
+      database.prepare('BEGIN').run()
+      forgetOld(1_000_000, 0)
+      forgetOld(1_059_999, 0)
+      database.prepare('COMMIT').run()
+      expect([horizon(), left(), state.tried]).toEqual([0, [1, 2, 3], 1])
+      state.error = undefined
+      forgetOld(1_060_000, 0)
+      expect([horizon(), left()]).toEqual([3, [3]])
+    },
+  )
+
+  it('fails the write where SQLite has undone all of the commit', () => {
+    changes(3)
+    const { state, forgetOld } = failing('DELETE FROM changes')
+    state.error = Object.assign(new Error('disk I/O error'), { errcode: 266 })
+    state.onTry = () => void database.prepare('ROLLBACK').run()
+    database.prepare('BEGIN').run()
+    expect(() => forgetOld(1_000_000, 0)).toThrow('disk I/O error')
+  })
+
+  it('is told apart from a disk that is full, which every write has to know', () => {
+    changes(3)
+    const { state, forgetOld } = failing('DELETE FROM changes')
+    state.error = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+    expect(() => forgetOld(1_000_000, 0)).toThrow('database or disk is full')
+  })
+})
+
 describe('a change behind which much was written', () => {
   const retainedCharacters = 100
 
