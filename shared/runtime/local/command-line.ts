@@ -82,7 +82,8 @@ ${signInUsage}
   --check        read everything in the data directory, say what is damaged, and end: with 0 if nothing is
 environment: SETPOINT_DATA_DIR (for --data-dir), SETPOINT_LOG (${logLevels.join(', ')}),
   SETPOINT_RETRY_BUDGET (${retryBudgetForm}; 10/100 if left out),
-  SETPOINT_HTTP (${httpServerNames.join(', ')}), SETPOINT_HTTP2 (on, off), SETPOINT_AUDIT (off, on)`
+  SETPOINT_HTTP (${httpServerNames.join(', ')}), SETPOINT_HTTP2 (on, off), SETPOINT_AUDIT (${auditScopes.join(', ')}),
+  SETPOINT_RUN_TIMEOUTS (on, off)`
 
 function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
