@@ -15,7 +15,8 @@ it.each([
 })
 
 it('refuses another setting, by its name', () => {
-  expect(() => areTimeoutsOff('none')).toThrow('SETPOINT_RUN_TIMEOUTS: "none" is not known; give on or off')
+  const message = 'SETPOINT_RUN_TIMEOUTS: "none" is not known; give on or off'
+  expect(() => areTimeoutsOff('none')).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', message }))
 })
 
 it('gives runs a day, which timers can be set for six times over', () => {
