@@ -352,7 +352,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/https/http2-response.ts',
-    line: 'else if (!isBare && !isWhole) await sendPieces(stream, body)',
+    line: 'else if (!isBare && !isWhole) await sendPieces(answer, body)',
     replacement: '||',
     why: 'what is bare in pieces and what is whole with a body have left: of what is left both are so, or neither',
   },

@@ -1,10 +1,18 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import type { HttpResponse } from '../../../ports/http-handler.ts'
+import { isLong, partsOf } from './response-text.ts'
 
-type Pieces = Exclude<HttpResponse['body'], string | Uint8Array>
+type Stream = Exclude<HttpResponse['body'], string | Uint8Array>
+
+interface Answer {
+  readonly stream: ServerHttp2Stream
+  /** Called for each part that the client has taken. */
+  readonly onTaken: () => void
+}
 
 /** Writes the response on its stream. */
-export async function respondOn(stream: ServerHttp2Stream, method: string, response: HttpResponse): Promise<void> {
+export async function respondOn(answer: Answer, method: string, response: HttpResponse): Promise<void> {
+  const { stream } = answer
   const { status, headers, body } = response
   const isWhole = typeof body === 'string' || body instanceof Uint8Array
   if (stream.destroyed || stream.closed) {
@@ -15,8 +23,9 @@ export async function respondOn(stream: ServerHttp2Stream, method: string, respo
   const length = isWhole && status !== 304 ? { 'content-length': byteLength(body) } : undefined
   stream.respond({ ':status': status, ...headers, ...length }, { endStream: isBare })
   if (isBare && !isWhole) await body[Symbol.asyncIterator]().return?.()
-  else if (!isBare && isWhole) stream.end(body)
-  else if (!isBare && !isWhole) await sendPieces(stream, body)
+  else if (!isBare && isWhole && !isLong(body)) stream.end(body)
+  else if (!isBare && isWhole) await sendPieces(answer, partsOf(body))
+  else if (!isBare && !isWhole) await sendPieces(answer, body)
 }
 
 function byteLength(body: string | Uint8Array): number {
@@ -26,11 +35,15 @@ function byteLength(body: string | Uint8Array): number {
 /** Of one stream so much waits here; each has a window of its own at the client. */
 const waitingMax = 16_384
 
-async function sendPieces(stream: ServerHttp2Stream, pieces: Pieces): Promise<void> {
-  for await (const piece of pieces) {
-    if (stream.destroyed) return
-    if (stream.writableLength + piece.length <= waitingMax) stream.write(piece)
-    else await new Promise<void>((resolve) => stream.write(piece, () => resolve()))
-  }
+async function sendPieces({ stream, onTaken }: Answer, pieces: Stream | Iterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces)
+    for (const part of isLong(piece) ? partsOf(piece) : [piece]) {
+      if (stream.destroyed) return
+      if (stream.writableLength + part.length <= waitingMax) stream.write(part, onTaken)
+      else {
+        await new Promise<void>((resolve) => stream.write(part, () => resolve()))
+        onTaken()
+      }
+    }
   if (!stream.destroyed) stream.end()
 }

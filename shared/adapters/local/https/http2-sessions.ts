@@ -182,7 +182,9 @@ function begin(state: State, one: Session, { stream, headers, fields, isWhole }:
   one.open++
   one.running++
   let controller: AbortController | undefined
-  const written: Answer = { stream, isUnread: watchUnread(stream, state.timing.requestSeconds) }
+  let taken = 0
+  const look = () => ({ waiting: stream.writableLength, taken })
+  const written: Answer = { stream, isUnread: watchUnread(look, state.timing.requestSeconds) }
   one.answers.add(written)
   stream.once('close', () => {
     one.answers.delete(written)
@@ -207,7 +209,7 @@ function begin(state: State, one: Session, { stream, headers, fields, isWhole }:
     awaitBody: (expire) => awaitIn(state, expire),
     signal,
   })
-  void answer(state, request, { stream, isWhole }).finally(() => one.running--)
+  void answer(state, request, { stream, isWhole, onTaken: () => taken++ }).finally(() => one.running--)
 }
 
 /** One timer for all who wait. */
@@ -224,11 +226,15 @@ function isTooLong(fields: readonly string[]): boolean {
   return length > limits.settings.maxHeaderListSize
 }
 
-type Answered = Pick<Arrived, 'stream' | 'isWhole'>
+interface Answered extends Pick<Arrived, 'stream' | 'isWhole'> {
+  /** Called for each part of the answer that the client has taken. */
+  readonly onTaken: () => void
+}
 
-async function answer({ handler, logger }: State, request: Http2Request, { stream, isWhole }: Answered): Promise<void> {
+async function answer({ handler, logger }: State, request: Http2Request, answered: Answered): Promise<void> {
+  const { stream, isWhole, onTaken } = answered
   try {
-    await respondOn(stream, request.method, await handler(request))
+    await respondOn({ stream, onTaken }, request.method, await handler(request))
     if (!isWhole && !stream.readableEnded && !stream.destroyed) leaveRest(stream)
   } catch (error) {
     // The client sees that the response aborted.

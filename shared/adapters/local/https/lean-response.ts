@@ -3,7 +3,16 @@ import type { HttpResponse } from '../../../ports/http-handler.ts'
 import { skipBody } from './lean-request.ts'
 import type { Connection, Exchange } from './lean-state.ts'
 import { fieldValue } from './request-head.ts'
-import { chunkBytes, chunkText, headText, lastChunk, sizeOf, type ResponseFraming } from './response-text.ts'
+import {
+  chunkBytes,
+  chunkText,
+  headText,
+  isLong,
+  lastChunk,
+  partsOf,
+  sizeOf,
+  type ResponseFraming,
+} from './response-text.ts'
 import { acceptWebsocket } from './websocket-text.ts'
 
 type Body = HttpResponse['body']
@@ -31,6 +40,7 @@ export async function respond(connection: Connection, exchange: Exchange, respon
     socket.write(head, 'latin1')
     await dismiss(body)
   } else if (isStream(body)) await sendStream(connection, { head, pieces: body, isChunked: framing === 'chunked' })
+  else if (isLong(body)) await sendStream(connection, { head, pieces: partsOf(body), isChunked: false })
   else if (!sendWhole(socket, head, body)) await room(connection)
   return keeps
 }
@@ -75,7 +85,7 @@ async function switchOver(connection: Connection, exchange: Exchange, response: 
 
 interface StreamToSend {
   readonly head: string
-  readonly pieces: Stream
+  readonly pieces: Stream | Iterable<Uint8Array>
   readonly isChunked: boolean
 }
 
@@ -87,8 +97,10 @@ async function sendStream(connection: Connection, { head, pieces, isChunked }: S
   setImmediate(() => socket.uncork())
   socket.write(head, 'latin1')
   for await (const piece of pieces) {
-    if (isOver(connection)) return
-    if (piece.length > 0 && !sendPiece(socket, piece, isChunked)) await room(connection)
+    for (const part of isLong(piece) ? partsOf(piece) : [piece]) {
+      if (isOver(connection)) return
+      if (part.length > 0 && !sendPiece(socket, part, isChunked)) await room(connection)
+    }
   }
   if (isChunked && !isOver(connection)) socket.write(lastChunk, 'latin1')
 }

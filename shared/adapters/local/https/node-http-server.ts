@@ -20,7 +20,7 @@ import {
 import { certificateOf } from './client-certificates.ts'
 import { createHttp2 } from './http2.ts'
 import { fieldsUnder, splitTarget } from './request-head.ts'
-import { dateText, headText } from './response-text.ts'
+import { dateText, headText, isLong, partsOf } from './response-text.ts'
 import { acceptWebsocket, opensWebsocket } from './websocket-text.ts'
 import { watchUnread } from './unread-answer.ts'
 
@@ -84,11 +84,14 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
 
 /** A client that takes nothing of an answer; looked at each second. */
 function loseWhoTakesNothing(socket: TLSSocket, secondsMax: number): void {
-  const isUnread = watchUnread(socket, secondsMax)
-  const look = (): void => {
+  const isUnread = watchUnread(() => {
+    const { writableLength: waiting, bytesWritten } = socket
+    return { waiting, taken: bytesWritten - waiting }
+  }, secondsMax)
+  const loseIfUnread = (): void => {
     if (isUnread()) socket.destroy()
   }
-  const ticking = setInterval(look, 1_000).unref()
+  const ticking = setInterval(loseIfUnread, 1_000).unref()
   socket.once('close', () => clearInterval(ticking))
 }
 
@@ -136,7 +139,9 @@ async function answer(shell: Shell, exchange: Exchange): Promise<void> {
   if (shell.state.isClosing || !incoming.complete) outgoing.shouldKeepAlive = false
   const { body } = response
   if (typeof body === 'string' || body instanceof Uint8Array) return send(outgoing, response, body)
-  await sendStream(outgoing, response, body)
+  outgoing.writeHead(response.status, response.headers)
+  outgoing.flushHeaders()
+  await sendPieces(outgoing, body)
 }
 
 /** What comes from now on is the handler's; the connection ends with the stream. */
@@ -222,27 +227,30 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
   })
 }
 
-function send(outgoing: ServerResponse, { status, headers }: HttpResponse, body: string | Uint8Array): void {
+async function send(
+  outgoing: ServerResponse,
+  { status, headers }: HttpResponse,
+  body: string | Uint8Array,
+): Promise<void> {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   outgoing.writeHead(status, status === 304 ? headers : { ...headers, 'content-length': length })
-  outgoing.end(body, length === body.length ? ascii : 'utf8')
+  if (isLong(body)) await sendPieces(outgoing, partsOf(body))
+  else outgoing.end(body, length === body.length ? ascii : 'utf8')
 }
 
 /** Text without other characters is the same bytes in Latin-1, which Node writes without counting them first. */
 const ascii = 'latin1'
 
 /** Takes the next piece when the client has room for it. */
-async function sendStream(
+async function sendPieces(
   outgoing: ServerResponse,
-  { status, headers }: HttpResponse,
-  pieces: AsyncIterable<string | Uint8Array>,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
-  outgoing.writeHead(status, headers)
-  outgoing.flushHeaders()
-  for await (const piece of pieces) {
-    if (outgoing.closed) return
-    if (!outgoing.write(piece, encodingOf(piece))) await roomOrEnd(outgoing)
-  }
+  for await (const piece of pieces)
+    for (const part of isLong(piece) ? partsOf(piece) : [piece]) {
+      if (outgoing.closed) return
+      if (!outgoing.write(part, encodingOf(part))) await roomOrEnd(outgoing)
+    }
   outgoing.end()
 }
 

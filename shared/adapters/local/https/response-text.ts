@@ -85,4 +85,19 @@ export function chunkBytes(piece: Uint8Array): Uint8Array {
 
 const lineEnd = Buffer.from('\r\n')
 
+/**
+ * More is handed over in parts of so many bytes: of one that is taken slowly Node does not tell that some of it was. A
+ * client that takes less than four kilobytes a second is as good as gone.
+ */
+const partBytes = 262_144
+
+export function isLong(piece: string | Uint8Array): boolean {
+  return piece.length > partBytes
+}
+
+export function* partsOf(piece: string | Uint8Array): Iterable<Uint8Array> {
+  const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
+  for (let from = 0; from < bytes.length; from += partBytes) yield bytes.subarray(from, from + partBytes)
+}
+
 export const lastChunk = '0\r\n\r\n'

@@ -232,6 +232,30 @@ describe.each(httpServerNames)('a connection to the %s server', (name) => {
     expect((await client.ended()).length).toBeLessThan(25_000_000)
   })
 
+  it.each(['whole', 'a stream'])(
+    'goes on with a client that takes little at a time of an answer that is %s',
+    async (what) => {
+      const timing = { handshakeSeconds: 1, requestSeconds: 1, idleSeconds: 1 }
+      const length = 30_000_000
+      async function* atOnce(): AsyncGenerator<Uint8Array> {
+        yield Buffer.alloc(length, 'x')
+      }
+      const body = what === 'whole' ? 'x'.repeat(length) : atOnce()
+      const client = await connect(await serve(async () => ok(body), { timing }))
+      let isSlow = true
+      client.socket.on('data', () => {
+        if (!isSlow) return
+        client.socket.pause()
+        setTimeout(() => client.socket.resume(), 10)
+      })
+      client.write(`GET / HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)
+      await sleep(4_000)
+      isSlow = false
+      const [, ...answer] = (await client.ended()).split('\r\n\r\n')
+      expect(answer.join('').replaceAll(/[^x]/g, '')).toHaveLength(length)
+    },
+  )
+
   it('outlives the idle connections of the clients it is made for', () => {
     // Go's http.DefaultTransport, and with it kubectl: 90 s.
     expect(defaultTiming.idleSeconds).toBeGreaterThan(90)

@@ -117,8 +117,8 @@ async function* untilOver({ signal }: HttpRequest): AsyncGenerator<string> {
   yield ' over'
 }
 
-async function* parts(): AsyncGenerator<string> {
-  for (let i = 0; i < 1_000; i++) yield 'x'.repeat(10_000)
+async function* parts(length = 10_000): AsyncGenerator<string> {
+  for (let i = 0; i < 1_000; i++) yield 'x'.repeat(length)
 }
 
 describe('a request', () => {
@@ -153,6 +153,24 @@ describe('a request', () => {
     }
     expect([dead.stream.rstCode, dead.told.isClosed]).toEqual([constants.NGHTTP2_CANCEL, true])
     expect(slow.stream.rstCode).not.toBe(constants.NGHTTP2_CANCEL)
+  })
+
+  it.each<[string, () => HttpResponse]>([
+    ['whole', () => ok('x'.repeat(30_000_000))],
+    ['a stream of pieces of one length', () => ok(parts(16_384))],
+    ['a stream of long pieces', () => ok(parts(10_000_000))],
+  ])('of whose answer, which is %s, the client takes some each second goes on', async (_what, answer) => {
+    const { serve } = open(async () => answer())
+    const { stream, told } = (await serve()).begin('GET /')
+    stream.pause()
+    for (let i = 0; i < 12; i++) {
+      await pass(1)
+      const before = told.body.length
+      stream.resume()
+      for (let turns = 0; turns < 200 && told.body.length < before + 300_000; turns++) await turn()
+      stream.pause()
+    }
+    expect([stream.rstCode, told.isClosed]).toEqual([constants.NGHTTP2_NO_ERROR, false])
   })
 
   it('whose body is not read is answered, and its client need not send the rest', async () => {

@@ -40,7 +40,7 @@ class Answered extends Writable {
 }
 
 function answerOn(stream: Answered, response: HttpResponse, method = 'GET'): Promise<void> {
-  return respondOn(stream as unknown as ServerHttp2Stream, method, response)
+  return respondOn({ stream: stream as unknown as ServerHttp2Stream, onTaken: () => {} }, method, response)
 }
 
 describe('an answer', () => {
