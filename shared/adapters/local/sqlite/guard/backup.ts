@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { OperatingError } from '../../../../model/errors.ts'
 import { checkInside, type Checked } from './check.ts'
-import { findKey } from './findings.ts'
+import { findInOwnLog, findKey } from './findings.ts'
 import { lookInto, openGuardedDatabase, readOnly } from './guarded-database.ts'
 
 /** What a backup says of itself, and what speaks against it. */
@@ -18,7 +18,9 @@ export function checkBackup(file: string, keyFile: string): CheckedBackup {
   if (told === undefined || told === 'in use')
     throw new OperatingError('BAD_REQUEST', `${file} is no backup of a control plane: setpoint backup writes one`)
   const isKeyThere = findKey(keyFile, told).length === 0
-  const checked = checkInside(file, isKeyThere ? { keyFile } : undefined)
+  const inLog = findInOwnLog(file).map(({ says }) => says)
+  const log = inLog.length === 0 ? [] : [{ what: 'write-ahead log', problems: inLog }]
+  const checked = [...log, ...checkInside(file, isKeyThere ? { keyFile } : undefined)]
   return { checked, resourceVersion: told.resourceVersion, lacksKey: !isKeyThere && hasSecrets(file) }
 }
 

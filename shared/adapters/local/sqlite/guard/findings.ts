@@ -2,7 +2,7 @@ import { statSync, type BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
 import { readKeyRing } from '../../secrets/key-ring.ts'
 import type { Mark, ReadMark } from './mark-file.ts'
-import { readLogState } from './write-ahead-log.ts'
+import { readLogState, type LogState } from './write-ahead-log.ts'
 
 /** What speaks against a database, in words for the one line that a person is told. */
 export interface Finding {
@@ -63,15 +63,25 @@ export function findInDatabase(file: string, mark: ReadMark, { identity, resourc
 
 function findInLog(file: string, { state }: Mark): readonly Finding[] {
   if (state !== 'open') return []
-  const name = `${basename(file)}-wal`
   const log = readLogState(`${file}-wal`)
+  const name = `${basename(file)}-wal`
+  return log === 'none'
+    ? [loss(`${name} is missing or empty, which holds the last changes unless another program put them away`)]
+    : describeLog(name, log)
+}
+
+/** What is damaged in the log of a database without a mark, as a backup. */
+export function findInOwnLog(file: string): readonly Finding[] {
+  return describeLog(`${basename(file)}-wal`, readLogState(`${file}-wal`))
+}
+
+function describeLog(name: string, log: LogState): readonly Finding[] {
   switch (log) {
-    case 'none':
-      return [loss(`${name} is missing or empty, which holds the last changes unless another program put them away`)]
     case 'unreadable':
       return [loss(`${name} is damaged at its head, and holds the last changes`)]
     case 'broken':
       return [loss(`${name} is damaged: what was written behind the damage cannot be read`)]
+    case 'none':
     case 'whole':
       return []
   }

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -189,6 +189,27 @@ describe('a backup', () => {
     copyDatabase(at('k.db'), at('copy.db'))
     expect([lookInto(at('copy.db')), existsSync(at('copy.db-wal'))]).toMatchObject([{ resourceVersion: 2 }, false])
     expect(() => copyDatabase(at('none'), at('other.db'))).toThrow(/cannot copy .*none: unable to open database file/)
+  })
+
+  it.each([
+    ['whole', () => {}, []],
+    ['damaged at its head', (log: Buffer) => log.fill(0xff, 0, 8), ['k.db-wal is damaged at its head']],
+    [
+      'damaged in its middle',
+      (log: Buffer) => log.fill(0xff, 60, 80),
+      ['k.db-wal is damaged: what was written behind'],
+    ],
+  ])('that is the database of a process that was killed says whether its log is %s', async (_what, harm, problems) => {
+    await written()
+    const killed = openGuardedPorts(file, systemClock, { secrets: { keyFile: keyFile() } })
+    for (const name of ['a', 'b', 'c']) await killed.store.create(storedWidget(name))
+    for (const end of ['', '-wal']) copyFileSync(file + end, at(`k.db${end}`))
+    killed.close()
+    const log = readFileSync(at('k.db-wal'))
+    harm(log)
+    writeFileSync(at('k.db-wal'), log)
+    const found = checkBackup(at('k.db'), keyFile()).checked.flatMap((one) => one.problems)
+    expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem)))
   })
 
   it('that is the database of a process that was killed is put back with what is in its log', async () => {
