@@ -424,7 +424,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/sqlite/sqlite-list.ts',
-    line: 'for (const row of select(walk, wanted + 1)) {',
+    line: 'for (const row of from(walk, wanted + 1)) {',
     replacement: '2',
     why: 'of the rows behind those that are wanted only the first is looked at',
   },

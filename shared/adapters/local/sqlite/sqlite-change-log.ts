@@ -4,6 +4,7 @@ import type { Change } from '../../../ports/change-feed.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { createLogRetention, type RetentionOptions } from './sqlite-log-retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
+import { isDamaged } from './sqlite-errors.ts'
 import { rowLengthOf, readRow, sumUp, type ObjectRow, type SummedRow } from './sqlite-rows.ts'
 
 /**
@@ -141,19 +142,26 @@ function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
     const rows = kindId === undefined ? all.iterate(after, end) : ofKind.iterate(after, end, kindId)
     const changes: Change[] = []
     let characters = 0
-    for (const row of rows as unknown as Iterable<ChangeRow>) {
-      const stored = readRow(row)
-      if (stored === undefined) return endBefore(row, changes)
-      changes.push({ type: row.type, touched: row.touched.split(',') as readonly Part[], stored })
-      characters += rowLengthOf(row)
-      if (characters >= stretchCharacters) return { changes, upTo: row.rv }
+    let at = after
+    try {
+      for (const row of rows as unknown as Iterable<ChangeRow>) {
+        const stored = readRow(row)
+        if (stored === undefined) return endBehind(row.rv - 1, changes)
+        changes.push({ type: row.type, touched: row.touched.split(',') as readonly Part[], stored })
+        characters += rowLengthOf(row)
+        at = row.rv
+        if (characters >= stretchCharacters) return { changes, upTo: at }
+      }
+    } catch (error) {
+      if (isDamaged(error)) return endBehind(at, changes)
+      throw error
     }
     return { changes, upTo: end }
   }
 }
 
 /** A change that cannot be told is none to pass over: who follows looks at what is there now, and goes on behind it. */
-function endBefore({ rv }: ChangeRow, changes: readonly Change[]): ReturnType<SqliteChangeLog['read']> {
-  if (changes.length > 0) return { changes, upTo: rv - 1 }
-  throw new OperatingError('EXPIRED', `the change of resource version ${rv} is damaged: list anew`)
+function endBehind(upTo: number, changes: readonly Change[]): ReturnType<SqliteChangeLog['read']> {
+  if (changes.length > 0) return { changes, upTo }
+  throw new OperatingError('EXPIRED', `the next change behind resource version ${upTo} is damaged: list anew`)
 }

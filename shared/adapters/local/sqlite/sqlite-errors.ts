@@ -39,6 +39,16 @@ export function isDamaged(error: unknown): boolean {
   return damages.includes(resultCode(error) ?? 0)
 }
 
+/** What is read; undefined if it stands where the file is damaged. */
+export function unlessDamaged<Found>(read: () => Found): Found | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isDamaged(error)) return undefined
+    throw error
+  }
+}
+
 /** Whether one place of the file is damaged, or cannot be read: a statement that looks elsewhere may fare better. */
 export function isOfOnePlace(error: unknown): boolean {
   return isDamaged(error) || unreadable.includes((error as { readonly errcode: number }).errcode)

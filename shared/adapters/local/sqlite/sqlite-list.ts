@@ -4,6 +4,7 @@ import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
+import { isDamaged, unlessDamaged } from './sqlite-errors.ts'
 import type { SqliteKinds } from './sqlite-kinds.ts'
 import { rowLengthOf, readRow, type SummedRow } from './sqlite-rows.ts'
 
@@ -95,15 +96,18 @@ interface Walk {
   more: boolean
 }
 
+type SelectRows = (walk: Walk, count: number) => Iterable<PlacedRow>
+
 /** Reads the next rows, so many at most, as they were then. */
 function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) => readonly ListedRow[] {
   const select = selectRows(database)
+  const selectEach = selectOneByOne(database)
   const trace = createTrace(database)
-  return (walk, wanted) => {
+  const read = (walk: Walk, wanted: number, from: SelectRows): readonly ListedRow[] => {
     const rows: ListedRow[] = []
     const end = { characters: walk.characters + charactersPerTurn, steps: walk.steps + stepsPerTurn }
     let count = 0
-    for (const row of select(walk, wanted + 1)) {
+    for (const row of from(walk, wanted + 1)) {
       if (count === wanted || walk.characters >= end.characters || walk.steps >= end.steps) return rows
       count++
       walk.after = { namespace: row.namespace, name: row.name }
@@ -114,15 +118,40 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
     walk.more = false
     return rows
   }
+  return (walk, wanted) => {
+    const before = { ...walk }
+    try {
+      return read(walk, wanted, select)
+    } catch (error) {
+      if (!isDamaged(error)) throw error
+      Object.assign(walk, before)
+      return read(walk, wanted, selectEach)
+    }
+  }
 }
 
 /** Before everything: no name is empty. */
 const start: Place = { namespace: '', name: '' }
 
-function selectRows(database: SqliteDatabase): (walk: Walk, count: number) => Iterable<PlacedRow> {
+function selectRows(database: SqliteDatabase): SelectRows {
+  const state = "c.supersedes, c.engine, coalesce(c.doc, '') AS doc, c.sum"
+  return selectPlaces(database, `h.rv, ${state}`, 'LEFT JOIN changes c ON c.rv = h.rv')
+}
+
+/** The same where a state stands on a damaged page, which ends the look at all of them: it is as one that is gone. */
+function selectOneByOne(database: SqliteDatabase): SelectRows {
+  const places = selectPlaces(database, 'h.rv', '')
+  const select = database.prepare('SELECT supersedes, engine, doc, sum FROM changes WHERE rv = ?')
+  const none = { supersedes: null, engine: null, doc: '', sum: null }
+  return function* (walk, count) {
+    for (const place of places(walk, count)) yield { ...place, ...(unlessDamaged(() => select.get(place.rv)) ?? none) }
+  }
+}
+
+function selectPlaces(database: SqliteDatabase, more: string, join: string): SelectRows {
   const columns = `
-    SELECT o.namespace, o.name, o.uid, h.rv, c.supersedes, c.engine, coalesce(c.doc, '') AS doc, c.sum
-    FROM objects o CROSS JOIN heads h ON h.id = o.id LEFT JOIN changes c ON c.rv = h.rv WHERE o.kind = ?`
+    SELECT o.namespace, o.name, o.uid, ${more}
+    FROM objects o CROSS JOIN heads h ON h.id = o.id ${join} WHERE o.kind = ?`
   const everywhere = database.prepare(
     `${columns} AND (o.namespace, o.name) > (?, ?) ORDER BY o.namespace, o.name LIMIT ?`,
   )
@@ -149,7 +178,8 @@ function createTrace(database: SqliteDatabase): (row: StateRow, walk: Walk) => S
     for (let steps = 0; then !== undefined && then.rv > walk.asOf; steps++) {
       if (then.supersedes === null || steps >= stepsMax) return then.supersedes === null ? undefined : row
       walk.steps++
-      then = select.get(then.supersedes) as unknown as StateRow | undefined
+      const { supersedes } = then
+      then = unlessDamaged(() => select.get(supersedes)) as unknown as StateRow | undefined
     }
     return then ?? row
   }

@@ -8,6 +8,7 @@ import { wheelSlot } from '../../../model/wheel.ts'
 import { describeDamage, type Quarantine } from './quarantine.ts'
 import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
+import { unlessDamaged } from './sqlite-errors.ts'
 import {
   columnsOf,
   rowLengthOf,
@@ -37,7 +38,7 @@ export class SqliteObjects {
   }
 
   #readState({ kindId, key }: RowPlace): (NumberedRow & SummedRow) | undefined {
-    return this.#statements.selectState.get(kindId, key.namespace, key.name) as unknown as
+    return unlessDamaged(() => this.#statements.selectState.get(kindId, key.namespace, key.name)) as unknown as
       | (NumberedRow & SummedRow)
       | undefined
   }
@@ -76,7 +77,7 @@ export class SqliteObjects {
     if (remembered !== undefined) return remembered.stored
     const row = this.#readState(place)
     if (row === undefined) {
-      // Its state may be gone alone.
+      // Its state may be gone alone, or its page.
       const left = this.#read(place)
       if (left !== undefined) throw this.#damaged(place, left)
       return undefined
