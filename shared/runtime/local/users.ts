@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
-import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
+import { isOwnKubeconfig, writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
 import { readIfThere } from '../../adapters/node/atomic-file.ts'
 import { addUser, listUsers, removeUser, rotateUser, writeUsers } from '../../adapters/local/https/users-editor.ts'
 import { OperatingError } from '../../model/errors.ts'
@@ -11,7 +11,7 @@ import { findServerAccess, type ServerAccess } from './server-access.ts'
 export interface LocalUsers {
   /** Writes a kubeconfig with the person's new token into a file that is not there. */
   add(name: string, groups: readonly string[], kubeconfig: string): void
-  /** The same for another token of theirs; writes over a kubeconfig. */
+  /** The same for another token of theirs; writes over a kubeconfig of before. */
   rotate(name: string, kubeconfig: string): void
   remove(name: string): void
   list(): ReturnType<typeof listUsers>
@@ -43,7 +43,13 @@ export function openUsers(directory: string): LocalUsers {
         throw new OperatingError('BAD_REQUEST', `${kubeconfig} is there already: name another file (--out)`)
       handOut(() => addUser(usersFile, name, groups), kubeconfig)
     },
-    rotate: (name, kubeconfig) => handOut(() => rotateUser(usersFile, name), kubeconfig),
+    rotate: (name, kubeconfig) => {
+      if (!isOwnKubeconfig(kubeconfig)) {
+        const why = `${kubeconfig} is there already, and is no kubeconfig of ours: name another file (--out)`
+        throw new OperatingError('BAD_REQUEST', why)
+      }
+      handOut(() => rotateUser(usersFile, name), kubeconfig)
+    },
     remove: (name) => removeUser(usersFile, name),
     list: () => listUsers(usersFile),
   }

@@ -16,11 +16,7 @@ export function writeKubeconfig(file: string, url: string, { authority, token, n
   const trust =
     authority === undefined ? [] : [`certificate-authority-data: ${Buffer.from(authority).toString('base64')}`]
   const called = name === undefined ? [] : [`tls-server-name: ${name.replace(/[[\]]/g, '')}`]
-  const content = `apiVersion: v1
-kind: Config
-clusters:
-  - name: setpoint
-    cluster:
+  const content = `${head}    cluster:
       server: ${url}
 ${[...trust, ...called].map((line) => `      ${line}\n`).join('')}users:
   - name: setpoint
@@ -34,4 +30,15 @@ contexts:
 current-context: setpoint
 `
   if (readIfThere(file) !== content) writeAtomically(file, content)
+}
+
+const head = `apiVersion: v1
+kind: Config
+clusters:
+  - name: setpoint
+`
+
+/** Whether a file may be written over: it is not there, or was written here. */
+export function isOwnKubeconfig(file: string): boolean {
+  return (readIfThere(file) ?? head).startsWith(head)
 }

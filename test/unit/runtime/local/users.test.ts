@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { writeKubeconfig } from '../../../../shared/adapters/local/https/kubeconfig.ts'
@@ -45,6 +45,21 @@ describe('a person', () => {
       expect(owner()).toEqual([65_534, 65_533, 0o600])
     },
   )
+
+  it('has another token in the place of the one of before, and not in that of another kubeconfig', () => {
+    const path = startedWith('localhost')
+    const [own, other] = [join(path, 'alice.kubeconfig'), join(path, 'config')]
+    const users = openUsers(path)
+    users.add('alice', [], own)
+    const before = readFileSync(own, 'utf8')
+    users.rotate('alice', own)
+    expect(readFileSync(own, 'utf8')).not.toBe(before)
+    writeFileSync(other, 'apiVersion: v1\nkind: Config\nclusters:\n  - name: production\n')
+    const kept = [readFileSync(join(path, 'users'), 'utf8'), readFileSync(other, 'utf8')]
+    const message = `${other} is there already, and is no kubeconfig of ours: name another file (--out)`
+    expect(() => users.rotate('alice', other)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', message }))
+    expect([readFileSync(join(path, 'users'), 'utf8'), readFileSync(other, 'utf8')]).toEqual(kept)
+  })
 
   it('is told in a line why the control plane cannot be found', () => {
     const path = startedWith('localhost')
