@@ -2,8 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { OperatingError } from '../../shared/index.ts'
@@ -12,6 +10,7 @@ import { awaitNpmExit } from '../../shared/runtime/local/npm-exit.ts'
 import { dataDirectory } from './data-directory.ts'
 import { findEntry } from './entry.ts'
 import { formatLogLine } from './readable-log.ts'
+import { readLines } from './read-lines.ts'
 import { reloading } from './reloading.ts'
 
 /**
@@ -90,10 +89,6 @@ function startPlane(args: readonly string[], inspect: boolean): ChildProcess {
 /** What the control plane says before it loads the reconcilers again. */
 function isChange(line: string): boolean {
   return line.endsWith(' has changed')
-}
-
-function readLines(from: Readable | null, read: (line: string) => void): void {
-  if (from !== null) createInterface(from).on('line', read)
 }
 
 const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
