@@ -19,7 +19,7 @@ import type { Tracing } from '../../ports/tracing.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { makeDataDirectory } from './data-directory.ts'
-import { startReplaceableCore } from './replaceable-core.ts'
+import { startReplaceableCore, type ReplaceableCore } from './replaceable-core.ts'
 import type { LocalCoreOptions } from './core.ts'
 import { startCoreWithRoles } from './core-with-roles.ts'
 import { filesIn } from './files.ts'
@@ -82,7 +82,7 @@ export interface LocalControlPlane {
    * be loaded or cannot start: those of before go on then.
    */
   reload(graceMs: number): Promise<void>
-  /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. */
+  /** Stops taking requests and runs; what goes on for longer than `graceMs` is given up. A second time is none. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -154,14 +154,33 @@ export async function startLocalControlPlane({
     isHeld: ports.isHeld,
     ended: core.ended,
     reload: core.replace,
-    stop: async (graceMs) => {
-      stopping.abort()
-      unended.stop()
+    stop: createStop({ stopping, unended, server, core, records, ports }),
+  }
+}
+
+interface Stopped {
+  readonly stopping: AbortController
+  readonly unended: UnendedRunsFile
+  readonly server: HttpServer
+  readonly core: ReplaceableCore
+  readonly records: Records
+  readonly ports: GuardedPorts
+}
+
+/** One end for all who ask for it: a signal, and whoever started it. */
+function createStop({ stopping, unended, server, core, records, ports }: Stopped): LocalControlPlane['stop'] {
+  const stop = async (graceMs: number): Promise<void> => {
+    stopping.abort()
+    unended.stop()
+    try {
       await Promise.all([server.close(graceMs), core.stop(graceMs)])
+    } finally {
       records.close()
       ports.close()
-    },
+    }
   }
+  let stopped: Promise<void> | undefined
+  return (graceMs) => (stopped ??= stop(graceMs))
 }
 
 /** The handler, with what is told of its requests. */
