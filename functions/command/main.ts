@@ -10,8 +10,8 @@ for (const stream of [process.stdout, process.stderr])
   })
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > 22 || (major === 22 && minor >= 18)) {
-  const { enableCompileCache } = await import('node:module')
-  enableCompileCache()
+  const { cacheCompiledCode } = await import('../../shared/runtime/local/compile-cache.ts')
+  cacheCompiledCode()
   const { callCommand } = await import('./commands.ts')
   await callCommand(process.argv.slice(2))
 } else {

@@ -72,7 +72,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'shared/index.ts': { mayImport: ['shared/model', 'shared/reconciler'], packages: [] },
   functions: {
     mayImport: ['shared/runtime', 'functions/reconcilers'],
-    packages: ['#reconcilers', '#tracing', '#vault', '@middy/', 'aws-lambda', 'node:module'],
+    packages: ['#reconcilers', '#tracing', '#vault', '@middy/', 'aws-lambda'],
   },
   // What the functions get as `#reconcilers`, unless a bundle has something else in its place.
   'functions/reconcilers.ts': { mayImport: ['shared/index.ts', 'functions/reconcilers'], packages: [] },
