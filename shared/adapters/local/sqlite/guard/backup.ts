@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { OperatingError } from '../../../../model/errors.ts'
 import { checkInside, type Checked } from './check.ts'
-import { findInOwnLog, findKey } from './findings.ts'
+import { findInOwnLog, findKey, nameMarkFile } from './findings.ts'
 import { lookInto, openGuardedDatabase, readOnly } from './guarded-database.ts'
+import { openMarkFile } from './mark-file.ts'
 
 /** What a backup says of itself, and what speaks against it. */
 export interface CheckedBackup {
@@ -63,6 +65,7 @@ export interface Restore {
  * list everything anew. A crash in the middle leaves what a start refuses.
  */
 export function restoreDatabase({ backup, file, keyFile, nowMs, asCopy }: Restore): void {
+  markAsUnfinished(file)
   closeSync(openSync(file, 'wx', 0o600))
   copyDatabase(backup, file)
   openGuardedDatabase(file, {
@@ -70,4 +73,11 @@ export function restoreDatabase({ backup, file, keyFile, nowMs, asCopy }: Restor
     secrets: { keyFile },
     restoredAtMs: nowMs,
   }).close()
+}
+
+/** Of no database that there is: until another mark is in its place, a start finds that something is lost. */
+function markAsUnfinished(file: string): void {
+  const marks = openMarkFile(nameMarkFile(file))
+  marks.write({ database: randomUUID(), inode: '0', bornNs: '0', resourceVersion: 0, starts: 0, state: 'open' })
+  marks.close()
 }

@@ -226,6 +226,15 @@ describe('a backup', () => {
     expect((statSync(restored).mode & 0o777).toString(8)).toBe('600')
   })
 
+  it('that is put back in part is refused by a start, and is none that is new', () => {
+    mkdirSync(at('new'))
+    const restored = at('new/a.db')
+    const restore = () =>
+      restoreDatabase({ backup: at('none'), file: restored, keyFile: keyFile(), nowMs: 0, asCopy: false })
+    expect(restore).toThrow('cannot copy')
+    expect(() => openGuardedPorts(restored, systemClock, {})).toThrow('a.db is empty, though its a.mark is there')
+  })
+
   it.each([true, false])('is put back as another database, for its owner alone; as a copy: %s', async (asCopy) => {
     await written()
     chmodSync(file, 0o644)
