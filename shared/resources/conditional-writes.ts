@@ -100,14 +100,17 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     }
   }
 
-  /** Makes `attempt` of the newest version, again if another write came between and `mayRetry`. */
+  /**
+   * Makes `attempt` of the newest version, again if another write came between and `mayRetry`. Who means another object
+   * than there is means another one at each look.
+   */
   function attemptOnNewest<Result>(
     { kind, at, mayRetry }: { readonly kind: ServedKind; readonly at: Place; readonly mayRetry: boolean },
     attempt: (before: StoredObject) => Promise<Result>,
   ): Promise<Result> {
     let before: StoredObject | undefined
     return onNewest(() => proceed(find(kind, at), (found) => attempt((before = found))), {
-      isConflict: (error) => mayRetry && hasCode(error, 'VERSION_CONFLICT'),
+      isConflict: (error) => mayRetry && isOvertaken(error),
       reword: (error) => (before === undefined ? error : rewordError(kind, before, error)),
     })
   }
@@ -126,6 +129,8 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     const budget = new AdmissionBudget()
     return attemptOnNewest({ kind, at, mayRetry: true }, async (before) => {
       budget.begin()
+      // Who means another object learns it at once: nobody is asked about this one.
+      const marked = mark(before.object)
       const { hooks } = kind
       if (hooks !== undefined && user !== undefined && !isDeleting(before.object))
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
@@ -137,7 +142,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         await policies.mutate(asked)
         await policies.review(asked)
       }
-      const next = withAcceptedChange(kind, before, { ...before, object: mark(before.object) }, by)
+      const next = withAcceptedChange(kind, before, { ...before, object: marked }, by)
       const gone = isReleased(next.object)
       const touched = touchedByDeletion(before.object, next.object)
       if (dryRun || (touched.length === 0 && !gone)) return { stored: next, gone }
@@ -290,9 +295,12 @@ async function rehearse(store: ObjectStore, stored: StoredObject): Promise<Store
 /** The store's own words say nothing of kinds. */
 function rewordError(kind: ServedKind, before: StoredObject, error: unknown): unknown {
   if (hasCode(error, 'NOT_FOUND')) return notFound(kind, before.object.metadata.name)
+  return isOvertaken(error) ? conflict(kind, before.object.metadata) : error
+}
+
+/** Another writer was ahead, as the store says it. A refusal of the object that the writer meant names that object. */
+function isOvertaken(error: unknown): boolean {
   return hasCode(error, 'VERSION_CONFLICT') && error.details.name === undefined
-    ? conflict(kind, before.object.metadata)
-    : error
 }
 
 /** The key of an object of this kind; cluster-scoped kinds have no namespace. */

@@ -253,6 +253,16 @@ describe('a change', () => {
     expect(did).toHaveLength(writes)
   })
 
+  it('of another object than is meant is refused by one look', async () => {
+    let looks = 0
+    const next = (): never => {
+      looks++
+      throw new OperatingError('VERSION_CONFLICT', 'it is another', { details: { name: 'a' } })
+    }
+    expect(await endOf(open().change({ next }))).toBe('VERSION_CONFLICT: it is another')
+    expect(looks).toBe(1)
+  })
+
   it('of what is not there says so', async () => {
     const { writes } = open()
     const plan = { next: () => expect.fail('there is nothing'), namesVersion: false, dryRun: false, manager: 'm' }
@@ -411,6 +421,19 @@ describe('a deletion', () => {
     }
     const { erase: eraseAgain } = open({ policies: { mutate }, fails: [conflict()] })
     expect([await endOf(eraseAgain({ user })), tries]).toEqual([overtaken, 10])
+  })
+
+  it('of another object than is meant is refused by one look, and nobody is asked about it', async () => {
+    let looks = 0
+    const mark = (): never => {
+      looks++
+      throw new OperatingError('VERSION_CONFLICT', 'it is another', { details: { name: 'a' } })
+    }
+    const heard: string[] = []
+    const hooks: AdmissionHooks = { validate: () => void heard.push('hook') }
+    const { erase, asked, did } = open({ policies: {}, hooks })
+    expect(await endOf(erase({ user, mark }))).toBe('VERSION_CONFLICT: it is another')
+    expect([looks, heard, asked, did]).toEqual([1, [], [], []])
   })
 
   it('is held against policies if somebody asks for it, of what is marked, too', async () => {
