@@ -34,8 +34,8 @@ export const objectMeta = one(
         3: string('name'),
         4: string('uid'),
         5: string('apiVersion'),
-        6: bool('controller'),
-        7: bool('blockOwnerDeletion'),
+        6: pointer('controller', 'bool'),
+        7: pointer('blockOwnerDeletion', 'bool'),
       }),
     ),
     14: manyStrings('finalizers'),
@@ -75,7 +75,7 @@ export const conditions = many(
 export const webhookClientMessage = message({
   1: one(
     'service',
-    message({ 1: string('namespace'), 2: string('name'), 3: string('path'), 4: pointer('port', 'int') }),
+    message({ 1: string('namespace'), 2: string('name'), 3: pointer('path', 'string'), 4: pointer('port', 'int') }),
   ),
   2: one('caBundle', 'bytes'),
   3: pointer('url', 'string'),

@@ -3,7 +3,6 @@ import type { JsonObject } from '../../model/json.ts'
 import { policyMessages } from './policy-messages.ts'
 import { definitionMessages } from './definition-messages.ts'
 import {
-  bool,
   bytesMap,
   int,
   selectorMessage,
@@ -69,11 +68,12 @@ const subjectReviewSpec = message({
   6: string('uid'),
 })
 const deleteOptions = message({
-  1: int('gracePeriodSeconds'),
-  2: one('preconditions', message({ 1: string('uid'), 2: string('resourceVersion') })),
-  3: bool('orphanDependents'),
-  4: string('propagationPolicy'),
+  1: pointer('gracePeriodSeconds', 'int'),
+  2: one('preconditions', message({ 1: pointer('uid', 'string'), 2: pointer('resourceVersion', 'string') })),
+  3: pointer('orphanDependents', 'bool'),
+  4: pointer('propagationPolicy', 'string'),
   5: manyStrings('dryRun'),
+  6: pointer('ignoreStoreReadErrorWithClusterBreakingPotential', 'bool'),
 })
 
 const policyRules = many(
@@ -124,20 +124,20 @@ const messages: { readonly [type: string]: Message } = {
     1: objectMeta,
     2: one('data', stringMap),
     3: one('binaryData', bytesMap),
-    4: bool('immutable'),
+    4: pointer('immutable', 'bool'),
   }),
   'v1/Secret': message({
     1: objectMeta,
     2: one('data', bytesMap),
     3: string('type'),
     4: one('stringData', stringMap),
-    5: bool('immutable'),
+    5: pointer('immutable', 'bool'),
   }),
   'v1/ServiceAccount': message({
     1: objectMeta,
     2: many('secrets', objectReference),
     3: many('imagePullSecrets', message({ 1: string('name') })),
-    4: bool('automountServiceAccountToken'),
+    4: pointer('automountServiceAccountToken', 'bool'),
   }),
   'v1/ResourceQuota': message({
     1: objectMeta,
@@ -204,7 +204,7 @@ const messages: { readonly [type: string]: Message } = {
           'boundObjectRef',
           message({ 1: string('kind'), 2: string('apiVersion'), 3: string('name'), 4: string('uid') }),
         ),
-        4: int('expirationSeconds'),
+        4: pointer('expirationSeconds', 'int'),
       }),
     ),
   }),

@@ -227,7 +227,8 @@ function protobufRefusal(): OperatingError {
   return new OperatingError('BAD_REQUEST', 'the body is not a protobuf message')
 }
 
-const utf8 = new TextDecoder()
+/** Texts may begin with a mark of the order of bytes, as files of Windows do: it is theirs. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Infinity and what is no number cannot be said in JSON. */
 function double(bytes: Uint8Array): number {

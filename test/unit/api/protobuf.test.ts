@@ -278,6 +278,39 @@ describe('a protobuf body', () => {
     })
   })
 
+  it.each<[string, string, readonly number[], object]>([
+    ['v1', 'ServiceAccount', [4 * 8, 0], { automountServiceAccountToken: false }],
+    ['v1', 'ConfigMap', [4 * 8, 0], { immutable: false }],
+    ['v1', 'Secret', [5 * 8, 0], { immutable: false }],
+    [
+      'v1',
+      'Namespace',
+      field(1, field(13, [...field(4, 'u'), 6 * 8, 0, 7 * 8, 0])),
+      { metadata: { ownerReferences: [{ uid: 'u', controller: false, blockOwnerDeletion: false }] } },
+    ],
+    ['authentication.k8s.io/v1', 'TokenRequest', field(2, [4 * 8, 0]), { spec: { expirationSeconds: 0 } }],
+    [
+      'v1',
+      'DeleteOptions',
+      [8, 0, ...field(2, [...field(1, ''), ...field(2, '')]), 3 * 8, 0, 6 * 8, 0],
+      {
+        gracePeriodSeconds: 0,
+        preconditions: { uid: '', resourceVersion: '' },
+        orphanDependents: false,
+        ignoreStoreReadErrorWithClusterBreakingPotential: false,
+      },
+    ],
+  ])('of %s %s says what is false, 0 or empty where Go says nothing by leaving it out', (...row) => {
+    const [apiVersion, kind, bytes, said] = row
+    expect(decodeObject(enveloped(kind, bytes, apiVersion))).toEqual({ apiVersion, kind, ...said })
+  })
+
+  it('has texts as they are sent, with a mark of the order of bytes ahead of them', () => {
+    const text = '\uFEFFa,b'
+    const entry = field(2, [...field(1, 'table.csv'), ...field(2, text)])
+    expect(decodeObject(enveloped('ConfigMap', entry))['data']).toEqual({ 'table.csv': text })
+  })
+
   it('has no time where no calendar has one', () => {
     const meta = [...field(1, 'a'), ...field(8, [8, ...varint(2 ** 52)])]
     expect(decodeObject(enveloped('Namespace', field(1, meta)))['metadata']).toEqual({ name: 'a' })
