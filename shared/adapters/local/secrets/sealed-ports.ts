@@ -36,6 +36,22 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
     return { ...page, items: items.filter((item) => item !== undefined), ...(damaged.length === 0 ? {} : { damaged }) }
   }
 
+  /** The next page begins behind the last object of this one: a page of which none can be opened has no such object. */
+  const listSecrets: ObjectStore['list'] = async (query) => {
+    const first = await store.list(query)
+    const asOf = query.asOf ?? first.resourceVersion
+    const lost: ObjectKey[] = []
+    for (let page = first; ;) {
+      const { items, more, damaged = [] } = openPage(page)
+      lost.push(...damaged)
+      const last = page.items.at(-1)
+      if (items.length > 0 || !more || last === undefined)
+        return { ...first, items, more, ...(lost.length === 0 ? {} : { damaged: lost }) }
+      const { namespace, name } = keyOf(last.object)
+      page = await store.list({ ...query, after: { namespace, name }, asOf })
+    }
+  }
+
   /** The state that was given, under the number that it was stored with. */
   const writeSecret = async (given: StoredObject, writeSealed: WriteState): Promise<StoredObject> => {
     const { resourceVersion } = (await writeSealed(sealStored(sealing, given))).object.metadata
@@ -52,10 +68,7 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
 
   return {
     get: (key) => (isSecretKind(key) ? getSecret(key) : store.get(key)),
-    list: async (query) => {
-      const page = await store.list(query)
-      return isSecretKind(query) ? openPage(page) : page
-    },
+    list: (query) => (isSecretKind(query) ? listSecrets(query) : store.list(query)),
     create: (stored) => write(stored, store.create),
     replace: (stored, touched) => write(stored, (sealed) => store.replace(sealed, touched)),
     remove: (stored) => write(stored, store.remove),

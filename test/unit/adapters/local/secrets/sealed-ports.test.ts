@@ -4,7 +4,7 @@ import { createSealing } from '../../../../../shared/adapters/local/secrets/seal
 import { keyOf, type ObjectKey } from '../../../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
 import type { ChangeBatch, ChangeFeed } from '../../../../../shared/ports/change-feed.ts'
-import type { ListPage, ObjectStore } from '../../../../../shared/ports/object-store.ts'
+import type { ListPage, ListQuery, ObjectStore } from '../../../../../shared/ports/object-store.ts'
 import { storedWidget, widgetKind, withMetadata } from '../../../../support/stored-object.ts'
 
 const secretKind = { group: '', kind: 'Secret' }
@@ -88,6 +88,27 @@ describe('a store of sealed Secrets', () => {
     })
     expect(unreadable).toEqual([keyOf(b.object)])
     expect(Object.keys(await storeWith(sealed(a)).store.list(secretKind))).not.toContain('damaged')
+  })
+
+  it('reads on behind a page of which it can open none, as of the first one', async () => {
+    const all = ['a', 'b', 'c', 'd'].map((name) => sealed(secret(name), name === 'd' ? sealing : foreign))
+    const queries: ListQuery[] = []
+    const list = async (query: ListQuery): Promise<ListPage> => {
+      const from = all.findIndex(({ object }) => object.metadata.name === query.after?.name) + 1
+      const to = from + (query.limit ?? Infinity)
+      return { items: all.slice(from, to), resourceVersion: String(queries.push(query)), more: to < all.length }
+    }
+    const store = sealStore({ ...storeWith().inner, list }, { sealing, onUnreadable: () => {} })
+    const damaged = ['a', 'b', 'c'].map((name) => keyOf(secret(name).object))
+    const query = { ...secretKind, limit: 1 }
+    expect(await store.list(query)).toEqual({ items: [secret('d')], resourceVersion: '1', more: false, damaged })
+    const after = (name: string) => ({ ...query, after: { namespace: 'default', name }, asOf: '1' })
+    expect(queries).toEqual([query, after('a'), after('b'), after('c')])
+    queries.length = 0
+    await store.list({ ...query, asOf: '5' })
+    expect(queries.map(({ asOf }) => asOf)).toEqual(['5', '5', '5', '5'])
+    all.pop()
+    expect(await store.list({ ...query, limit: 2 })).toMatchObject({ items: [], more: false, damaged })
   })
 
   it.each(['create', 'replace', 'remove'] as const)(
