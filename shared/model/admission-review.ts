@@ -1,4 +1,4 @@
-import { bytesFromBase64 } from './base64.ts'
+import { textFromBase64 } from './base64.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { objectText } from './object-text.ts'
 import { apiVersionOf, type ApiObject } from './object.ts'
@@ -132,7 +132,7 @@ function readPatch({ patch = '', patchType, allowed }: JsonObject, { version, is
 
 function decodePatch(patch: string): Patch {
   try {
-    const operations = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytesFromBase64(patch)))
+    const operations = parseJson(textFromBase64(patch))
     if (!Array.isArray(operations) || !operations.every(isObject))
       return { fault: 'received undecodable patch in webhook response: it is no list of operations' }
     if (operations.length > operationsMax) return { fault: `the patch has more than ${operationsMax} operations` }

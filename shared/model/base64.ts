@@ -16,6 +16,11 @@ export function bytesFromBase64(text: string): Uint8Array {
   return bytes
 }
 
+/** The text that is encoded. Throws for what is no base64, or no UTF-8. */
+export function textFromBase64(base64: string): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesFromBase64(base64))
+}
+
 /** The bytes, encoded. */
 export function bytesToBase64(bytes: Uint8Array): string {
   // Not as arguments of one call: a long text has more bytes than a call may have arguments.

@@ -1,3 +1,4 @@
+import { textFromBase64, toBase64 } from '../model/base64.ts'
 import { parseJson } from '../model/parse-json.ts'
 import { OperatingError } from '../model/errors.ts'
 import { keyOf, type ObjectKey } from '../model/object-key.ts'
@@ -82,13 +83,14 @@ function placeOf({ object }: StoredObject): Omit<Token, 'version'> {
   return { namespace: object.metadata.namespace ?? '', name: object.metadata.name }
 }
 
+/** The name of a role may have any letters. */
 function encode(token: Token): string {
-  return btoa(JSON.stringify(token))
+  return toBase64(JSON.stringify(token))
 }
 
 function decode(text: string): Token {
   try {
-    const { namespace, name, version } = parseJson(atob(text)) as Partial<Token>
+    const { namespace, name, version } = parseJson(textFromBase64(text)) as Partial<Token>
     if (typeof namespace === 'string' && typeof name === 'string' && typeof version === 'string')
       return { namespace, name, version }
   } catch {

@@ -99,6 +99,19 @@ describe('a list', () => {
     ])
   })
 
+  it('goes on behind a name of any letters, as roles may have', async () => {
+    const names = ['leser', 'роль', '役割']
+    const queries: ListQuery[] = []
+    const list = async (query: ListQuery): Promise<ListPage> => {
+      const from = names.indexOf(query.after?.name ?? '') + 1
+      queries.push(query)
+      return { items: names.slice(from, from + 1).map(stored), more: from + 1 < names.length, resourceVersion: '9' }
+    }
+    const { pages } = await pagesOf({ list } as unknown as ObjectStore, { limit: 1 })
+    expect(pages).toEqual(names.map((name) => [name]))
+    expect(queries.map(({ after }) => after?.name)).toEqual([undefined, 'leser', 'роль'])
+  })
+
   it('of everything says no more than that', async () => {
     const { store, queries } = storeOf(1)
     expect(await listObjects(store, kind, {})).toEqual({ items: [stored('0')], resourceVersion: '101' })
