@@ -19,6 +19,11 @@ interface Token {
   readonly version: string
 }
 
+/** With the limit of one page of the store. */
+interface Limited extends Pick<ListOptions, 'namespace'> {
+  readonly limit: number | undefined
+}
+
 export async function listObjects(store: ObjectStore, kind: ServedKind, options: ListOptions): Promise<ObjectList> {
   const token = options.continue === undefined ? undefined : decode(options.continue)
   const found: StoredObject[] = []
@@ -29,7 +34,8 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
     ...rest,
     ...(damaged.length === 0 ? {} : { damaged }),
   })
-  let page = await store.list(query(kind, options, token))
+  let { limit } = options
+  let page = await store.list(query(kind, { ...options, limit }, token))
   const version = token?.version ?? page.resourceVersion
   for (;;) {
     damaged.push(...(page.damaged ?? []))
@@ -39,17 +45,26 @@ export async function listObjects(store: ObjectStore, kind: ServedKind, options:
     const last = page.items.at(-1)
     if (!page.more || last === undefined) return resultOf()
     const next = { ...placeOf(last), version }
-    if (found.length > 0 && endsEarly(page, options)) return resultOf({ continue: encode(next) })
-    page = await store.list(query(kind, options, next))
+    if (found.length > 0 && endsEarly(page, { limit })) return resultOf({ continue: encode(next) })
+    limit = largerThan(limit)
+    page = await store.list(query(kind, { ...options, limit }, next))
   }
 }
 
+/** Of many objects few may be selected: who asks for one of them has not thousands of pages of one read. */
+function largerThan(limit: number | undefined): number | undefined {
+  return limit === undefined || limit >= pageMax ? limit : Math.min(2 * limit, pageMax)
+}
+
+/** They may be large. */
+const pageMax = 100
+
 /** The store ends a page early whose objects are large: so does the page that is made of it. */
-function endsEarly(page: ListPage, { limit = Infinity }: ListOptions): boolean {
+function endsEarly(page: ListPage, { limit = Infinity }: Limited): boolean {
   return limit !== Infinity && page.items.length < limit
 }
 
-function query({ group, kind }: ServedKind, { namespace, limit }: ListOptions, after?: Token): ListQuery {
+function query({ group, kind }: ServedKind, { namespace, limit }: Limited, after?: Token): ListQuery {
   return {
     group,
     kind,

@@ -99,6 +99,21 @@ describe('a list', () => {
     ])
   })
 
+  it('of few among many reads larger and larger pages of the store, and never larger than a hundred', async () => {
+    const { store, queries } = storeOf(400)
+    const selector: ListOptions['selector'] = ({ metadata: { name } }) => name === '390' || name === '395'
+    const { pages } = await pagesOf(store, { limit: 1, selector })
+    expect(pages).toEqual([['390'], ['395'], []])
+    const limits = queries.map(({ limit }) => limit)
+    expect(limits).toEqual([1, 2, 4, 8, 16, 32, 64, 100, 100, 100, 1, 2, 4, 1, 2, 4])
+  })
+
+  it('that asks for larger pages reads no larger ones', async () => {
+    const { store, queries } = storeOf(600)
+    await pagesOf(store, { limit: 250, selector: () => false })
+    expect(queries.map(({ limit }) => limit)).toEqual([250, 250, 250])
+  })
+
   it('goes on behind a name of any letters, as roles may have', async () => {
     const names = ['leser', 'роль', '役割']
     const queries: ListQuery[] = []
