@@ -94,9 +94,10 @@ class Quotas {
       throw forbiddenFor(kind, name, `a namespace has ${perNamespaceMax} ResourceQuotas at most`)
     const counted = { atS: secondOf(object), names: limitNamesOf(kind) }
     const keys = [...quotas].toSorted().map((quota) => quotaKey(namespace, quota))
-    const why = await (dryRun ? this.#look(keys, counted) : this.#laneOf(namespace).ask(keys, counted))
+    const why = await (dryRun ? this.#look(keys, counted) : this.#laneOf(namespace).reserve(keys, counted))
     if (why !== '') throw forbiddenFor(kind, name, why)
-    return { cancel: () => this.#takeOff(keys, counted) }
+    const takeOff = (): Promise<void> => this.#laneOf(namespace).takeOff(keys, counted)
+    return { cancel: () => this.#noteOf(object, 'a reservation stays', takeOff) }
   }
 
   async #look(keys: readonly ObjectKey[], counted: Counted): Promise<string> {
@@ -112,8 +113,8 @@ class Quotas {
     const lane =
       this.#lanes.get(namespace) ??
       new Lane({
-        reserve: (key, all) => this.#write(key, all),
-        cancel: (keys, counted) => this.#takeOff(keys, counted),
+        reserve: (key, all) => this.#reserve(key, all),
+        takeOff: (key, all) => this.#takeOff(key, all),
         end: () => this.#lanes.delete(namespace),
       })
     this.#lanes.set(namespace, lane)
@@ -121,7 +122,7 @@ class Quotas {
   }
 
   /** Reserves for as many as there is room for, in one write. */
-  async #write(key: ObjectKey, all: readonly Counted[]): Promise<ReadonlyMap<Counted, string>> {
+  async #reserve(key: ObjectKey, all: readonly Counted[]): Promise<ReadonlyMap<Counted, string>> {
     const { store } = this.#options
     try {
       return await onNewest(async () => {
@@ -137,34 +138,37 @@ class Quotas {
     }
   }
 
-  /** A removal is over, whatever becomes of its note: the next count finds what is not noted. */
   async #noteRemoval(object: ApiObject, namespace: string): Promise<void> {
-    try {
+    await this.#noteOf(object, 'a removal is not noted', async () => {
       const quotas = (this.#names.peek() ?? (await this.#names.get())).get(namespace)
       if (quotas === undefined) return
       const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
       if (kind === undefined) return
       const keys = [...quotas].map((quota) => quotaKey(namespace, quota))
-      await this.#takeOff(keys, { atS: secondOf(object), names: limitNamesOf(kind) })
+      await this.#laneOf(namespace).takeOff(keys, { atS: secondOf(object), names: limitNamesOf(kind) })
+    })
+  }
+
+  /** What became of the object is answered, whatever becomes of its note: the next count finds what is not noted. */
+  async #noteOf(object: ApiObject, otherwise: string, note: () => Promise<void>): Promise<void> {
+    try {
+      await note()
     } catch (error) {
       const fields = { object: keyText(keyOf(object)), error: String(error) }
-      this.#options.logger.warn('a removal is not noted in the quotas of its namespace until the next count', fields)
+      this.#options.logger.warn(`${otherwise} in the quotas of its namespace until the next count`, fields)
     }
   }
 
   /** What is young is taken off at once, the rest by a count. */
-  async #takeOff(keys: readonly ObjectKey[], counted: Counted): Promise<void> {
+  async #takeOff(key: ObjectKey, all: readonly Counted[]): Promise<void> {
     const { store, clock } = this.#options
-    await Promise.all(
-      keys.map((key) =>
-        onNewest(async () => {
-          const quota = await store.get(key)
-          if (quota === undefined) return
-          const next = release(quota, counted, this.#nowS()) ?? askForCount(quota, clock.nowMs())
-          if (next !== quota) await store.replace(next, touchedIn(quota, next))
-        }),
-      ),
-    )
+    await onNewest(async () => {
+      const quota = await store.get(key)
+      if (quota === undefined) return
+      let next = quota
+      for (const counted of all) next = release(next, counted, this.#nowS()) ?? askForCount(next, clock.nowMs())
+      if (next !== quota) await store.replace(next, touchedIn(quota, next))
+    })
   }
 
   #nowS(): number {
@@ -177,8 +181,12 @@ class Quotas {
  * relay is to hear, which is not told of other notes.
  */
 function touchedIn(before: StoredObject, next: StoredObject): Touched {
-  if (next.object !== before.object) return ['status', 'engine']
-  return next.engine.wakeAtMs === before.engine.wakeAtMs ? ['engine'] : ['engine', 'timer']
+  const isCountAsked = next.engine.wakeAtMs !== before.engine.wakeAtMs
+  return [
+    ...(next.object === before.object ? [] : ['status' as const]),
+    'engine',
+    ...(isCountAsked ? ['timer' as const] : []),
+  ]
 }
 
 interface Wanted {
@@ -188,52 +196,81 @@ interface Wanted {
 
 interface LaneWork {
   reserve(key: ObjectKey, all: readonly Counted[]): Promise<ReadonlyMap<Counted, string>>
-  cancel(keys: readonly ObjectKey[], counted: Counted): Promise<void>
+  takeOff(key: ObjectKey, all: readonly Counted[]): Promise<void>
   end(): void
 }
 
-interface Waiting {
+interface Waiting<Answer> {
   readonly counted: Counted
   readonly keys: readonly ObjectKey[]
-  /** The refusal; empty where there is room. */
-  readonly answer: PromiseWithResolvers<string>
+  readonly answer: PromiseWithResolvers<Answer>
 }
 
-/** Reservations of one namespace: those that come while one is written are written together. */
+/** All notes of one namespace: those that come while one is written are written together. */
 class Lane {
   readonly #work: LaneWork
-  #waiting: Waiting[] = []
+  #arriving: Waiting<string>[] = []
+  #leaving: Waiting<void>[] = []
   #isBusy = false
 
   constructor(work: LaneWork) {
     this.#work = work
   }
 
-  /** Why there is no room; empty if there is. */
-  ask(keys: readonly ObjectKey[], counted: Counted): Promise<string> {
-    const answer = Promise.withResolvers<string>()
-    this.#waiting.push({ counted, keys, answer })
+  /** Why there is no room; empty if there is, which is reserved then. */
+  reserve(keys: readonly ObjectKey[], counted: Counted): Promise<string> {
+    return this.#wait(this.#arriving, keys, counted)
+  }
+
+  takeOff(keys: readonly ObjectKey[], counted: Counted): Promise<void> {
+    return this.#wait(this.#leaving, keys, counted)
+  }
+
+  #wait<Answer>(all: Waiting<Answer>[], keys: readonly ObjectKey[], counted: Counted): Promise<Answer> {
+    const answer = Promise.withResolvers<Answer>()
+    all.push({ counted, keys, answer })
     if (!this.#isBusy) void this.#serve()
     return answer.promise
   }
 
   async #serve(): Promise<void> {
     this.#isBusy = true
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting
-      this.#waiting = []
+    while (this.#arriving.length + this.#leaving.length > 0) {
+      const [leaving, arriving] = [this.#leaving.splice(0), this.#arriving.splice(0)]
+      await this.#takeOffTogether(leaving)
       try {
-        await this.#serveTogether(batch)
+        await this.#reserveTogether(arriving)
       } catch (error) {
-        for (const { answer } of batch) answer.reject(error)
+        for (const { answer } of arriving) answer.reject(error)
       }
     }
     // The next request makes a new lane.
     this.#work.end()
   }
 
+  /** Of each quota by itself: one that cannot be written keeps back none of the others. */
+  async #takeOffTogether(batch: readonly Waiting<void>[]): Promise<void> {
+    const failures = new Map<Waiting<void>, unknown>()
+    const keys = new Map(batch.flatMap((one) => one.keys.map((key) => [keyText(key), key] as const)))
+    for (const [text, key] of keys) {
+      const concerned = batch.filter((one) => one.keys.some((other) => keyText(other) === text))
+      try {
+        await this.#work.takeOff(
+          key,
+          concerned.map(({ counted }) => counted),
+        )
+      } catch (error) {
+        for (const one of concerned) failures.set(one, error)
+      }
+    }
+    for (const one of batch) {
+      if (failures.has(one)) one.answer.reject(failures.get(one))
+      else one.answer.resolve()
+    }
+  }
+
   /** Who came last knows the quotas best. Where one quota has no room, what others have reserved is given back. */
-  async #serveTogether(batch: readonly Waiting[]): Promise<void> {
+  async #reserveTogether(batch: readonly Waiting<string>[]): Promise<void> {
     const keys = batch.at(-1)?.keys ?? []
     let open = batch
     for (const [i, key] of keys.entries()) {
@@ -241,11 +278,10 @@ class Lane {
         key,
         open.map(({ counted }) => counted),
       )
+      if (refused.size > 0) for (const before of keys.slice(0, i)) await this.#work.takeOff(before, [...refused.keys()])
       for (const { counted, answer } of open) {
         const why = refused.get(counted)
-        if (why === undefined) continue
-        await this.#work.cancel(keys.slice(0, i), counted)
-        answer.resolve(why)
+        if (why !== undefined) answer.resolve(why)
       }
       open = open.filter(({ counted }) => !refused.has(counted))
     }

@@ -118,8 +118,8 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'nobody is told that a quota is to be counted',
     file: 'shared/resources/stored-quotas.ts',
-    find: "? ['engine'] : ['engine', 'timer']",
-    replace: "? ['engine'] : ['engine']",
+    find: "...(isCountAsked ? ['timer' as const] : []),",
+    replace: '',
   },
   {
     bug: 'an entity whose creation was not answered is left behind',

@@ -37,6 +37,7 @@ function open(...quotas: readonly StoredObject[]) {
   const clock = createVirtualClock(nowMs)
   const objects = new Map(quotas.map((quota) => [keyText(keyOf(quota.object)), quota]))
   const said: string[] = []
+  let version = 0
   const world = {
     clock,
     /** What was written, of which quota. */
@@ -81,8 +82,15 @@ function open(...quotas: readonly StoredObject[]) {
       await world.gate
       const error = world.fails.shift()
       if (error !== undefined) throw error
-      objects.set(keyText(keyOf(next.object)), next)
-      return next
+      const { metadata } = next.object
+      if (metadata.resourceVersion !== objects.get(keyText(keyOf(next.object)))?.object.metadata.resourceVersion)
+        throw new OperatingError('VERSION_CONFLICT', 'the store has another')
+      const written = {
+        ...next,
+        object: { ...next.object, metadata: { ...metadata, resourceVersion: String(++version) } },
+      }
+      objects.set(keyText(keyOf(next.object)), written)
+      return written
     },
     create: write,
     remove: write,
@@ -228,6 +236,19 @@ describe('what was reserved', () => {
   })
 })
 
+describe('what was reserved and cannot be given back', () => {
+  it('is said, and hides no other failure', async () => {
+    const { world, reserve, used } = open(quotaOf('q', 4, 1))
+    const reservation = await reserve()
+    world.fails.push(new OperatingError('UNAVAILABLE', 'away'))
+    await reservation?.cancel()
+    expect([used(), world.said]).toEqual([
+      '2',
+      ['a reservation stays in the quotas of its namespace until the next count'],
+    ])
+  })
+})
+
 describe('a removal', () => {
   const old = { creationTimestamp: timestamp(nowMs - 3_600_000) }
 
@@ -251,6 +272,26 @@ describe('a removal', () => {
     world.did.splice(0)
     expect(await followed.remove(removed)).toBe(removed)
     expect([world.did, world.said]).toEqual([did, []])
+  })
+
+  it('is taken off together with those that come at the same time, of which none is too many', async () => {
+    const { world, reserve, followed, used } = open(quotaOf('q', 60, 0))
+    const names = Array.from({ length: 50 }, (_, i) => `c${i}`)
+    await Promise.all(names.map(async (name) => reserve(name)))
+    expect(used()).toBe('50')
+    world.did.splice(0)
+    const removed = [...names.map((name) => objectOf('ConfigMap', { name })), objectOf('ConfigMap', old)]
+    await Promise.all(removed.map((stored) => followed.remove(stored)))
+    expect([used(), world.said]).toEqual(['0', []])
+    expect(world.did).toEqual(['q status,engine', 'q status,engine,timer'])
+  })
+
+  it('is taken off each quota, whatever becomes of the others', async () => {
+    const { world, reserve, followed, used } = open(quotaOf('a', 4, 1), quotaOf('q', 4, 1))
+    await reserve()
+    world.fails.push(new OperatingError('UNAVAILABLE', 'away'))
+    await followed.remove(objectOf('ConfigMap'))
+    expect([used('a'), used('q'), world.said.length]).toEqual(['2', '1', 1])
   })
 
   it('reads which quotas there are, if nobody has', async () => {
