@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts'
+import { isObject, textOf } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
@@ -27,7 +27,8 @@ export function createFinalize(services: ApiServices): VerbHandler {
     const names = Array.isArray(spec['finalizers']) ? spec['finalizers'] : []
     const isKept = names.includes(contentFinalizer)
     const named = namesVersion(metadata) ? String(metadata['resourceVersion']) : undefined
-    const release = (): Promise<StoredObject> => letGo(call, services, { options, named, isKept })
+    const uid = textOf(metadata['uid'])
+    const release = (): Promise<StoredObject> => letGo(call, services, { options, named, uid, isKept })
     return jsonText(200, view.one(await (named === undefined ? onNewest(release) : release())))
   }
 }
@@ -39,15 +40,22 @@ function read(call: Call, { resources }: ApiServices): Promise<StoredObject> {
 interface Release {
   readonly options: WriteOptions
   readonly named: string | undefined
+  /** Of the namespace that is meant; empty for whichever has the name. */
+  readonly uid: string
   /** `kubernetes` stays among the finalizers. */
   readonly isKept: boolean
 }
 
-async function letGo(call: Call, services: ApiServices, { options, named, isKept }: Release): Promise<StoredObject> {
+async function letGo(
+  call: Call,
+  services: ApiServices,
+  { options, named, uid, isKept }: Release,
+): Promise<StoredObject> {
   const { metadata } = (await read(call, services)).object
   const all = metadata.finalizers ?? []
   const finalizers = isKept ? all : withoutContent(all)
-  const body = { metadata: { finalizers, resourceVersion: named ?? metadata.resourceVersion } }
+  const resourceVersion = named ?? metadata.resourceVersion
+  const body = { metadata: { finalizers, resourceVersion, ...(uid !== '' && { uid }) } }
   const how = { ...options, ...authorOf(call), path: finalizing(call.kind) }
   return (await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, how)).stored
 }

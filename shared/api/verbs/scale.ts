@@ -1,9 +1,10 @@
 import { hasCode, OperatingError } from '../../model/errors.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import { isObject, textOf, type Json, type JsonObject } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import { invalid } from '../../model/schema/field-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { defineBuiltInKind, type ScalePaths, type ServedKind } from '../../model/served-kind.ts'
+import { namesVersion } from '../../model/writable-metadata.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
 import { checkType, invalidBecause } from '../../resources/admission.ts'
 import { jsonPatch } from '../../resources/json-patch.ts'
@@ -87,10 +88,13 @@ async function write(call: Call, services: ApiServices, plan: Plan): Promise<Htt
     const live = scaleOf(object, paths)
     const { metadata, replicas } = wantedOf(change(live), object)
     const { resourceVersion } = object.metadata
-    const named = metadata['resourceVersion']
-    isNamed = named !== undefined && named !== '' && named !== resourceVersion
-    const version = isNamed ? { resourceVersion: String(named) } : { resourceVersion }
-    const body = mergePatch({ metadata: version }, nest(namesOf(paths.specReplicasPath), replicas)) as JsonObject
+    const version = namesVersion(metadata) ? String(metadata['resourceVersion']) : resourceVersion
+    // Of a patch, the uid is a field that it may leave or change in vain.
+    const uid = call.info.verb === 'update' ? textOf(metadata['uid']) : ''
+    const isAnother = uid !== '' && uid !== object.metadata.uid
+    isNamed = version !== resourceVersion || isAnother
+    const place = { metadata: { resourceVersion: version, ...(isAnother && { uid }) } }
+    const body = mergePatch(place, nest(namesOf(paths.specReplicasPath), replicas)) as JsonObject
     const how = { ...options, ...authorOf(call), path: scaling(call.kind, paths) }
     const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, how)
     return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)

@@ -71,6 +71,18 @@ describe('a namespace', () => {
   })
 })
 
+describe('a namespace that is named by its uid', () => {
+  it.each([
+    ['u', { resourceVersion: '7', uid: 'u' }],
+    ['other', { resourceVersion: '7', uid: 'other' }],
+    ['', { resourceVersion: '7' }],
+  ])('%j is the one that is let go', async (uid, metadata) => {
+    const { ask, patches } = open()
+    await ask({ metadata: { uid } })
+    expect(patches()[0]?.[3]).toEqual({ type: 'merge', body: { metadata: { finalizers: ['x.dev/y'], ...metadata } } })
+  })
+})
+
 describe('what admission is shown of it', () => {
   async function shownPath(): Promise<ReviewedPath> {
     const { ask, patches } = open()

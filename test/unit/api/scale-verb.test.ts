@@ -154,10 +154,12 @@ describe('a write of a scale', () => {
   })
 
   it('that is overtaken is tried again, unless it names another version than the newest', async () => {
-    const named = (resourceVersion: string) => put({ metadata: { resourceVersion }, spec: { replicas: 5 } })
+    const named = (resourceVersion: string | null) => put({ metadata: { resourceVersion }, spec: { replicas: 5 } })
     for (const [[method, sent], tries, version] of [
       [put({ spec: { replicas: 5 } }), 2, '7'],
       [named(''), 2, '7'],
+      [named(null), 2, '7'],
+      [named('0'), 2, '7'],
       [named('7'), 2, '7'],
       [named('6'), 1, '6'],
     ] as const) {
@@ -166,6 +168,22 @@ describe('a write of a scale', () => {
       expect(end).toEqual(tries === 1 ? 'VERSION_CONFLICT: overtaken' : [200, scale, '299 - "w"'])
       expect(patches()).toHaveLength(tries)
       expect(patches()[0]?.[3]).toMatchObject({ body: { metadata: { resourceVersion: version } } })
+    }
+  })
+
+  it('by a replacement is of the object that it names', async () => {
+    const named = (uid: string) => ({ metadata: { uid }, spec: { replicas: 5 } })
+    for (const [[method, sent], tries, uid] of [
+      [put(named('')), 2, undefined],
+      [put(named('u')), 2, undefined],
+      [put(named('other')), 1, 'other'],
+      [merge(named('other')), 2, undefined],
+    ] as const) {
+      const { ask, patches } = open({ ends: [conflict] })
+      const end = await ask(`${method} ${path}`, sent)
+      expect(end).toEqual(tries === 1 ? 'VERSION_CONFLICT: overtaken' : [200, scale, '299 - "w"'])
+      const metadata = { resourceVersion: '7', ...(uid !== undefined && { uid }) }
+      expect(patches()[0]?.[3]).toEqual({ type: 'merge', body: { metadata, spec: { size: { n: 5 } } } })
     }
   })
 
