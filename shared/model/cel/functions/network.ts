@@ -35,9 +35,13 @@ class Network extends Opaque {
   }
 }
 
+/** Longer texts are none, whatever they hold. */
+const addressLengthMax = 64
+const networkLengthMax = addressLengthMax + '/128'.length
+
 /** Undefined for a text that is none; addresses with a zone, and IPv4 within IPv6, are none to Kubernetes. */
 function readAddress(text: string): Address | undefined {
-  return text.length > 64 ? undefined : text.includes(':') ? readV6(text) : readV4(text)
+  return text.length > addressLengthMax ? undefined : text.includes(':') ? readV6(text) : readV4(text)
 }
 
 function readV4(text: string): Address | undefined {
@@ -87,6 +91,7 @@ function longestZeros(groups: readonly number[]): { readonly start: number; read
 }
 
 function readNetwork(text: string): Network | undefined {
+  if (text.length > networkLengthMax) return undefined
   const [address = '', length = '', more] = text.split('/')
   const read = readAddress(address)
   if (read === undefined || more !== undefined || !/^(?:0|[1-9]\d{0,2})$/.test(length)) return undefined

@@ -4,6 +4,7 @@ import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelFailure, type Result, type Value } from '../value.ts'
 import { codePoints, codePlaceOf, pointsOf, sliceOf, spendPoints, codeUnitOf } from './code-points.ts'
+import { findLastText, findText, splitText } from './find-text.ts'
 import { formatText } from './format-text.ts'
 
 const outOfRange = (index: number): CelFailure => new CelFailure(`index out of range: ${index}`)
@@ -65,14 +66,14 @@ function indexOf(text: string, sought: string, from: number): Result {
   if (sought === '') return BigInt(from)
   if (from < 0) return outOfRange(from)
   if (from >= codePoints(text)) return -1n
-  return BigInt(codePlaceOf(text, text.indexOf(sought, codeUnitOf(text, from))))
+  return BigInt(codePlaceOf(text, findText(text, sought, codeUnitOf(text, from))))
 }
 
 function lastIndexOf(text: string, sought: string, from: number): Result {
   if (sought === '') return BigInt(from)
   if (from < 0) return outOfRange(from)
   if (from >= codePoints(text)) return -1n
-  return BigInt(codePlaceOf(text, text.lastIndexOf(sought, codeUnitOf(text, from))))
+  return BigInt(codePlaceOf(text, findLastText(text, sought, codeUnitOf(text, from))))
 }
 
 function substring(text: string, from: number, to?: number): Result {
@@ -103,7 +104,7 @@ function spread(text: string, most: number): readonly string[] {
 /** Into so many pieces at most, or into all there are. */
 function split(text: string, by: string, most: number): readonly string[] {
   if (most === 0) return []
-  const all = by === '' ? Array.from(text) : text.split(by)
+  const all = by === '' ? Array.from(text) : splitText(text, by)
   if (most < 0 || all.length <= most) return all
   return [...all.slice(0, most - 1), all.slice(most - 1).join(by)]
 }
@@ -135,7 +136,7 @@ const replacing: Run = ([text, sought, by, most = -1n], meter) =>
 export const strings: Functions = {
   'string.startsWith(string) bool': onTexts((a, b) => a.startsWith(b)),
   'string.endsWith(string) bool': onTexts((a, b) => a.endsWith(b)),
-  'string.contains(string) bool': onTexts((a, b) => a.includes(b)),
+  'string.contains(string) bool': onTexts((a, b) => findText(a, b) >= 0),
   'string.charAt(int) string': ([a, b], meter) => {
     spendPoints(meter, a as string)
     return charAt(a as string, Number(b))

@@ -57,12 +57,16 @@ function port({ host }: Url): string {
 }
 
 function escapedPath({ path }: Url): string {
-  return encodeURI(path).replace(/%25([0-9a-fA-F]{2})/g, '%$1')
+  return encodeURI(path.toWellFormed()).replace(/%25([0-9a-fA-F]{2})/g, '%$1')
 }
 
 function queryOf({ query }: Url): Result {
   const values = new Map<string, string[]>()
-  for (const [name, value] of new URLSearchParams(query)) values.set(name, [...(values.get(name) ?? []), value])
+  for (const [name, value] of new URLSearchParams(query)) {
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [value])
+    else known.push(value)
+  }
   return new BuiltMap(new Map([...values].map(([name, all]) => [keyName(name) ?? name, [name, all] as const])))
 }
 
