@@ -157,9 +157,10 @@ function checkFinalizers({ finalizers: names = [] }: ObjectMeta): readonly Field
 /** The finalizers that a write adds and that say no domain. Each program could have the same. */
 export function findPlainFinalizers(next: ObjectMeta, live?: ObjectMeta): readonly string[] {
   const { finalizers = [] } = next
-  return finalizers.filter(
-    (name) => !name.includes('/') && !standardFinalizers.includes(name) && live?.finalizers?.includes(name) !== true,
-  )
+  const plain = finalizers.filter((name) => !name.includes('/') && !standardFinalizers.includes(name))
+  if (plain.length === 0) return plain
+  const had = new Set(live?.finalizers)
+  return plain.filter((name) => !had.has(name))
 }
 
 const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
@@ -173,8 +174,8 @@ export function checkPlainFinalizers(next: ObjectMeta, live?: ObjectMeta): reado
 /** An object that is being deleted takes no new finalizers. */
 export function checkNoNewFinalizers(live: ApiObject, next: ApiObject): readonly FieldError[] {
   if (!isDeleting(live)) return []
-  const had = live.metadata.finalizers ?? []
-  const added = (next.metadata.finalizers ?? []).filter((name) => !had.includes(name))
+  const had = new Set(live.metadata.finalizers)
+  const added = (next.metadata.finalizers ?? []).filter((name) => !had.has(name))
   if (added.length === 0) return []
   return [
     forbidden(

@@ -12,6 +12,7 @@ import {
   type NameRule,
 } from '../../../shared/model/metadata.ts'
 import { writableMetadata } from '../../../shared/model/writable-metadata.ts'
+import { processorMs } from '../../support/processor-time.ts'
 
 /** What Kubernetes says of the keys of labels and annotations (`IsQualifiedName` in its apimachinery). */
 const characters = "name part must consist of alphanumeric characters, '-', '_' or '.'"
@@ -333,6 +334,20 @@ describe('finalizers that say no domain', () => {
       )
     }
   })
+})
+
+it('tens of thousands of finalizers are told from those before in time by their number', () => {
+  const held = () => ({
+    ...meta,
+    finalizers: Array.from({ length: 48_000 }, (_, i) => i.toString(36).padStart(4, 'x')),
+  })
+  const [live, next] = [held(), held()]
+  const deleting = { apiVersion: 'v1', kind: 'K', metadata: { ...live, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  const tookMs = processorMs(() => {
+    expect(findPlainFinalizers(next, live)).toEqual([])
+    expect(checkNoNewFinalizers(deleting, { ...deleting, metadata: next })).toEqual([])
+  })
+  expect(tookMs).toBeLessThan(300)
 })
 
 it.each([
