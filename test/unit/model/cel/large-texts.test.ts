@@ -19,6 +19,7 @@ describe('a text of an object, as large as that may be,', () => {
       'url(a).getQuery()["q"].size() == 100000',
       `https://h/?${'q&'.repeat(100_000)}`,
     ],
+    ['is put together again of its letters', 'a.split("").join("").size() == 250000', 'x'.repeat(250_000)],
     ['is known at once to be no network', `${many}.all(i, !isCIDR(a))`, '/'.repeat(300_000)],
   ])('%s', (_what, rule, text) => {
     expect(processorMs(() => expect(resultOf(rule, text)).toBe(true))).toBeLessThan(500)

@@ -190,6 +190,16 @@ describe('an expression is refused', () => {
   })
 })
 
+it.each(['.optMap(v, {v: v})', '.optMap(v, [{v: v}])', '.optMap(v, {v: [v]}.map(w, {w: w}))'])(
+  'an expression whose types double with each %s is refused',
+  (step) => {
+    expect(compiled(`optional.of(s)${step.repeat(3)}`)).not.toHaveProperty('fault')
+    expect(compiled(`optional.of(s)${step.repeat(40)}`)).toMatchObject({
+      fault: expect.stringContaining('has types that are too large'),
+    })
+  },
+)
+
 describe('a value that is only known when it is run', () => {
   const run = (text: string, json: unknown, maybe: Result = new Optional(undefined)): Result => {
     const program = compiled(text)
