@@ -19,8 +19,9 @@ export function checkReviewVersions(versions: Json | undefined, parent: string, 
   const field = child(parent, name)
   if (!Array.isArray(versions) || versions.length === 0)
     return [fieldRequired(field, `must specify one of ${spoken.join(', ')}`)]
+  const seen = new Set<Json>()
   const repeated = versions.flatMap((version, i) =>
-    versions.indexOf(version) < i ? [invalid(entry(field, i), version, 'duplicate version')] : [],
+    seen.size === seen.add(version).size ? [invalid(entry(field, i), version, 'duplicate version')] : [],
   )
   if (versions.some(isSpoken)) return repeated
   return [...repeated, invalid(field, versions, `must include at least one of ${spoken.join(', ')}`)]
