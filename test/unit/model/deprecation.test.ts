@@ -37,7 +37,7 @@ it.each([
   ['v2beta1', ['v1beta9'], undefined],
   ['v1beta9', ['v2beta1'], 'use a.dev/v2beta1 K'],
   ['v2alpha1', ['v1beta1'], 'use a.dev/v1beta1 K'],
-  ['v1alpha1', ['v0'], undefined],
+  ['v1alpha1', ['v0'], 'use a.dev/v0 K'],
   ['d', ['a', 'b', 'c'], 'use a.dev/a K'],
   ['d', ['c', 'b', 'a'], 'use a.dev/a K'],
   ['d', ['b', 'c', 'a'], 'use a.dev/a K'],
