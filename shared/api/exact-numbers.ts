@@ -47,21 +47,46 @@ export function exactNumber(_key: unknown, value: unknown): unknown {
 
 /** The value, if all its numbers were kept. Throws BAD_REQUEST. */
 export function keepExactly<Value>(value: Value): Value {
-  return keepNumbers(value, '') as Value
+  return keepNumbers(value, { path: '', name: '', belowSchema: undefined }) as Value
 }
 
-function keepNumbers(value: unknown, path: string): unknown {
-  if (value instanceof Inexact) return bound.test(path) ? Number(value.written) : refuse(value, path)
-  if (Array.isArray(value)) return value.map((item, i) => keepNumbers(item, entry(path, i)))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, keepNumbers(field, child(path, name))]))
+/** A place in a body. To read its whole path at each takes time by the length of all paths. */
+interface Place {
+  readonly path: string
+  readonly name: string
+  /** Of a place in the schema of a definition: how many steps below it. */
+  readonly belowSchema: number | undefined
 }
+
+function keepNumbers(value: unknown, place: Place): unknown {
+  if (value instanceof Inexact) return isBound(place) ? Number(value.written) : refuse(value, place.path)
+  if (Array.isArray(value)) return value.map((item, i) => keepNumbers(item, stepTo(place, entry(place.path, i), '')))
+  if (!isObject(value)) return value
+  const below = (name: string): Place => stepTo(place, child(place.path, name), name)
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, keepNumbers(field, below(name))]))
+}
+
+function stepTo({ belowSchema: above }: Place, path: string, name: string): Place {
+  if (above !== undefined) return { path, name, belowSchema: above + 1 }
+  return { path, name, belowSchema: isSchema(name, path) ? 0 : undefined }
+}
+
+function isSchema(name: string, path: string): boolean {
+  return name === 'schema' && path.length < schemaPathMax && schemaPath.test(path)
+}
+
+const schemaPathMax = 40
+const schemaPath = /^spec\.versions\[\d+\]\.schema$/
 
 /**
  * In the schema of a definition, which has doubles for them in Kubernetes too: the bounds of 64 bits are often written
  * there.
  */
-const bound = /^spec\.versions\[\d+\]\.schema\..+\.(?:minimum|maximum|multipleOf)$/
+function isBound({ name, belowSchema = 0 }: Place): boolean {
+  return belowSchema > 1 && bounds.has(name)
+}
+
+const bounds: ReadonlySet<string> = new Set(['minimum', 'maximum', 'multipleOf'])
 
 function refuse({ written }: Inexact, field: string): never {
   // Of kinds that have it, `data` may be a Secret's.

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { refuseInexact } from '../../../shared/api/exact-numbers.ts'
+import { processorMs } from '../../support/processor-time.ts'
 import { createHarness, type Harness } from './harness.ts'
 
 /**
@@ -152,6 +154,23 @@ describe('a number that is kept', () => {
       201,
       JSON.parse(JSON.stringify(schema).replace('-1', '-9223372036854775808').replace('4711', '18446744073709551615')),
     ])
+  })
+
+  it('in thousands of bounds below a name of hundreds of thousands of letters is read at once', () => {
+    const fields = Array.from({ length: 5_000 }, (_, i) => `"a${i}":{"minimum":12345678901234567890}`)
+    const text = `{"spec":{"versions":[{"schema":{"${'p'.repeat(500_000)}":{${fields.join()}}}}]}}`
+    expect(processorMs(() => refuseInexact(text))).toBeLessThan(300)
+    const others = text.replaceAll('{"minimum"', '{"schema":1,"minimum"').replace('spec', 'other')
+    expect(processorMs(() => expect(() => refuseInexact(others)).toThrow('cannot be kept'))).toBeLessThan(300)
+  })
+
+  it.each([
+    ['spec.versions[0].schema.minimum', '{"spec":{"versions":[{"schema":{"minimum":1e400}}]}}'],
+    ['spec.versions[0].schema.a.most', '{"spec":{"versions":[{"schema":{"a":{"most":1e400}}}]}}'],
+    ['spec.versions[0].other.a.minimum', '{"spec":{"versions":[{"other":{"a":{"minimum":1e400}}}]}}'],
+    ['spec.versions.schema.a.minimum', '{"spec":{"versions":{"schema":{"a":{"minimum":1e400}}}}}'],
+  ])('is none at %s', (field, text) => {
+    expect(() => refuseInexact(text)).toThrow(`${field}: 1e400 is a number that cannot be kept exactly`)
   })
 
   it('is the same in YAML', async () => {
