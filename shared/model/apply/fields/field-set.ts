@@ -101,13 +101,39 @@ export function sameFields(a: FieldSet, b: FieldSet): boolean {
   return isSubset(a, b) && isSubset(b, a)
 }
 
-/** Every field as its path, in the order Kubernetes lists them: at each place first the members, then what is below. */
-export function pathsOf(set: FieldSet): readonly (readonly string[])[] {
+/** How many fields there are. */
+export function countFields({ member, children }: FieldSet): number {
+  let count = member ? 1 : 0
+  for (const below of children.values()) count += countFields(below)
+  return count
+}
+
+/**
+ * Every field as its path, or the first so many, in the order Kubernetes lists them: at each place first the members,
+ * then what is below.
+ */
+export function pathsOf(set: FieldSet, most = Infinity): readonly (readonly string[])[] {
+  const paths: (readonly string[])[] = []
+  addPaths(set, [], { paths, most })
+  return paths
+}
+
+interface Listing {
+  readonly paths: (readonly string[])[]
+  readonly most: number
+}
+
+function addPaths(set: FieldSet, above: readonly string[], listing: Listing): void {
+  const { paths, most } = listing
   const children = [...set.children].sort(byElement)
-  return [
-    ...children.filter(([, below]) => below.member).map(([element]) => [element]),
-    ...children.flatMap(([element, below]) => pathsOf(below).map((path) => [element, ...path])),
-  ]
+  for (const [element, below] of children) {
+    if (paths.length >= most) return
+    if (below.member) paths.push([...above, element])
+  }
+  for (const [element, below] of children) {
+    if (paths.length >= most) return
+    if (below.children.size > 0) addPaths(below, [...above, element], listing)
+  }
 }
 
 /** Order of the children of one place, for listings and the stored form; the set itself has none. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { apply } from '../../../../shared/model/apply/apply.ts'
 import { conflictCauses } from '../../../../shared/model/apply/conflict.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
@@ -166,6 +167,25 @@ describe('duplicates in a live list', () => {
     const live = withMetadata(mine, { managedFields: [{ ...entry, fieldsV1 }] })
     expect(applied(live, widget({ size: 1 }))['spec']).not.toHaveProperty('tags')
   })
+})
+
+it('a conflict about thousands of fields below a long name names some, in few words, and says how many there are', () => {
+  const spec = (value: number) => ({
+    ['p'.repeat(130_000)]: Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`a${i}`, value])),
+  })
+  const schema = { type: 'object', properties: { spec: { 'x-kubernetes-preserve-unknown-fields': true } } } as const
+  const tryAs = (manager: string, value: number, live?: JsonObject) => {
+    const config = { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'a' }, spec: spec(value) }
+    return apply({ schema, apiVersion: 'a/v1', nowMs: 0, manager, config, live })
+  }
+  const first = tryAs('one', 1)
+  const refused = tryAs('two', 2, 'object' in first ? first.object : {})
+  if (refused.outcome !== 'conflict') throw new Error(refused.outcome)
+  expect(refused.message).toMatch(/^Apply failed with 3000 conflicts: conflicts with "one":\n- \.spec\.ppp/)
+  expect(refused.message).toMatch(/\n- and 2000 more$/)
+  expect(refused.message.length).toBeLessThan(1_100_000)
+  const causes = conflictCauses(refused.conflicts)
+  expect([causes.length, JSON.stringify(causes).length < 1_200_000]).toEqual([1_000, true])
 })
 
 describe('a conflict', () => {
