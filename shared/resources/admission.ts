@@ -4,7 +4,7 @@ import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
-import { concealValue, type FieldError } from '../model/schema/field-error.ts'
+import { concealValue, shorten, type FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { isSettled } from '../model/schema/settled.ts'
@@ -96,8 +96,9 @@ export function warnOfFaults(
   isPatch = false,
 ): readonly string[] {
   if (fieldValidation === 'Ignore' || faults.length === 0) return []
-  if (fieldValidation === 'Warn') return faults
-  const why = `strict decoding error: ${faults.join(', ')}`
+  const told = faults.map(shorten)
+  if (fieldValidation === 'Warn') return told
+  const why = `strict decoding error: ${told.join(', ')}`
   if (isPatch) throw undecodablePatch(why)
   const message = `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`
   throw new OperatingError('UNDECODABLE', message)

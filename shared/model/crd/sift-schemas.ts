@@ -12,7 +12,10 @@ export function withoutNullKeywords(definition: JsonObject): JsonObject {
   })
 }
 
-/** Without keywords that nobody knows, and the paths of these. */
+/** As many as a reply has room for. */
+const mostReported = 100
+
+/** Without keywords that nobody knows, and the paths of these, or of the first of very many. */
 export function siftKeywords(definition: JsonObject): {
   readonly body: JsonObject
   readonly unknown: readonly string[]
@@ -21,7 +24,7 @@ export function siftKeywords(definition: JsonObject): {
   const body = changeSchemas(definition, (node, path) => {
     const strange = Object.keys(node).filter((keyword) => !isKeyword(keyword))
     if (strange.length === 0) return node
-    unknown.push(...strange.map((keyword) => `${path}.${keyword}`))
+    for (const keyword of strange) if (unknown.length < mostReported) unknown.push(`${path}.${keyword}`)
     return Object.fromEntries(Object.entries(node).filter(([keyword]) => isKeyword(keyword)))
   })
   return { body, unknown: unknown.toSorted() }

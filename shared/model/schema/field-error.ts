@@ -91,11 +91,20 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
 }
 
 function fieldError(field: string, reason: FieldErrorReason, what: string, detail: string): FieldError {
-  return { field: field === '' ? '<nil>' : field, reason, message: detail === '' ? what : `${what}: ${detail}` }
+  return {
+    field: field === '' ? '<nil>' : shorten(field),
+    reason,
+    message: detail === '' ? what : `${what}: ${detail}`,
+  }
 }
 
-/** A reply repeats at most this much of what was sent, however long the bad value is. */
+/** A reply repeats at most this much of what was sent, however long the bad value is, and the path to it. */
 const shownLength = 1_000
+
+/** A text that was sent, as far as a reply repeats it. */
+export function shorten(text: string): string {
+  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
+}
 
 function showValue(value: unknown): string {
   const text =
@@ -104,7 +113,7 @@ function showValue(value: unknown): string {
       : typeof value === 'number'
         ? numeral(value)
         : canonicalStart(value, shownLength + 1)
-  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
+  return shorten(text)
 }
 
 /** What is supported, as far as anybody reads it. */

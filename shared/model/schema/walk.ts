@@ -1,4 +1,4 @@
-import { child, entry, type FieldError } from './field-error.ts'
+import { child, entry, shorten, type FieldError } from './field-error.ts'
 
 /**
  * Where a validating walk stands, and what it has found. One mutable record, so that a step down costs no allocation.
@@ -47,11 +47,11 @@ export function isOver({ errors, isQuiet, budget }: Walk): boolean {
   return errors.length >= (isQuiet ? 1 : mostErrors) || isSpent(budget)
 }
 
-/** The path of here, as Kubernetes prints it: `spec.ports[0].name`. */
+/** The path of here, as Kubernetes prints it: `spec.ports[0].name`. Of a very long one, its beginning. */
 export function location({ root, steps }: Walk): string {
   let path = root
   for (const step of steps) path = typeof step === 'number' ? entry(path, step) : child(path, step)
-  return path
+  return shorten(path)
 }
 
 /** Keeps the error, unless what it is about was like this before. */

@@ -31,6 +31,13 @@ describe('schemas of a definition', () => {
     expect(unknown).toEqual([`${root}.allOf[1].x-go-name`, `${root}.properties.a.items.x-go-name`])
   })
 
+  it('name a hundred of what is unknown', () => {
+    expect(siftKeywords(many({ type: 'string', 'x-go-name': 'A' })).unknown).toHaveLength(100)
+    const strange = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`x-${i}`, 1]))
+    const { body, unknown } = siftKeywords(definition({ properties: { a: strange } }))
+    expect([body, unknown.length]).toEqual([definition({ properties: { a: {} } }), 100])
+  })
+
   it('lose null keywords, those of rules too, and no field that is null', () => {
     const rules = [{ rule: 'true', message: null }]
     expect(withoutNullKeywords(definition({ description: null, 'x-kubernetes-validations': rules }))).toEqual(

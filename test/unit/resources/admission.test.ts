@@ -117,6 +117,13 @@ describe('a fault that harms nothing', () => {
     expect(endOf(() => warnOfFaults(kind, all, options, isPatch))).toEqual(end)
   })
 
+  it('is told by its beginning where it is very long', () => {
+    const all = Array.from({ length: 100 }, (_, i) => `unknown field "${i}${'p'.repeat(100_000)}"`)
+    expect(warnOfFaults(kind, all, {}).join('').length).toBeLessThan(110_000)
+    const refused = String(endOf(() => warnOfFaults(kind, all, { fieldValidation: 'Strict' })))
+    expect([refused.length < 110_000, refused.includes('unknown field "99ppp')]).toEqual([true, true])
+  })
+
   it('is told of a body and of a patch in their own words', () => {
     const odd = { spec: { odd: 1 } }
     const options = { fieldValidation: 'Strict' } as const

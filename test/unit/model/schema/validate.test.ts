@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { validateRules } from '../../../../shared/model/cel/validate-rules.ts'
 import type { Json } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
@@ -512,6 +513,25 @@ describe('validate on an update', () => {
     const changed = { ...structuredClone(entries), extra: {} }
     expect(processorMs(() => expect(validate(map, changed, { old: entries })).toEqual([]))).toBeLessThan(2_000)
   })
+})
+
+it('names the place of an error below a very long name by its beginning', () => {
+  const schema: StructuralSchema = {
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: { type: 'integer', maximum: 1 },
+      'x-kubernetes-validations': [{ rule: 'self.size() < 2', message: 'too many' }],
+    },
+  }
+  const long = {
+    ['p'.repeat(100_000)]: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`a${i}`, i % 2 ? 'x' : 2])),
+  }
+  for (const errors of [validate(schema, long), validateRules(schema, { ['p'.repeat(100_000)]: { a: 1, b: 1 } })]) {
+    expect(errors.length).toBeGreaterThan(0)
+    expect(errors[0]?.field).toMatch(/^\[?p{999,1000}…$/)
+    expect(JSON.stringify(errors).length).toBeLessThan(errors.length * 3_000)
+  }
 })
 
 it('finds the past of each item of a long list map in no more than its time', () => {
