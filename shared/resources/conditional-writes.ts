@@ -292,9 +292,10 @@ async function rehearse(store: ObjectStore, stored: StoredObject): Promise<Store
   return { ...stored, object: { ...stored.object, metadata: metadata as ObjectMeta } }
 }
 
-/** The store's own words say nothing of kinds. */
+/** The store's own words say nothing of kinds. Who names something knew more, and may mean another object. */
 function rewordError(kind: ServedKind, before: StoredObject, error: unknown): unknown {
-  if (hasCode(error, 'NOT_FOUND')) return notFound(kind, before.object.metadata.name)
+  const isGone = hasCode(error, 'NOT_FOUND') && error.details.name === undefined
+  if (isGone) return notFound(kind, before.object.metadata.name)
   return isOvertaken(error) ? conflict(kind, before.object.metadata) : error
 }
 

@@ -37,6 +37,7 @@ import {
   checkPreconditions,
   conflict,
   noNameLeft,
+  saysAbsent,
   terminatingRefusal,
   terminationRefusal,
   undecodablePatch,
@@ -291,7 +292,7 @@ async function update(
     try {
       return await change()
     } catch (error) {
-      if (!hasCode(error, 'NOT_FOUND')) throw error
+      if (!saysAbsent(error, kind, at.name)) throw error
       refuseUid(kind, at, body)
       return createNamed(verbs, kind, { body: withoutVersion(body), warnings: warningsBeside() }, how)
     }
@@ -351,9 +352,9 @@ async function applyTo(
     const body = applyConfiguration(asServed(kind, before).object, config, given.force, writer(verbs, kind, how))
     return { object: withManagedFields(mergeWrite(before.object, body, writer(verbs, kind, how)), body), warnings: [] }
   }
-  return onNewest(apply, {
-    isConflict: (error) => mayCreate && hasCode(error, isThere ? 'NOT_FOUND' : 'ALREADY_EXISTS'),
-  })
+  const isOvertaken = (error: unknown): boolean =>
+    isThere ? saysAbsent(error, kind, at.name) : hasCode(error, 'ALREADY_EXISTS')
+  return onNewest(apply, { isConflict: (error) => mayCreate && isOvertaken(error) })
 }
 
 function writer(

@@ -1,4 +1,4 @@
-import { OperatingError, type ErrorCode } from '../model/errors.ts'
+import { hasCode, OperatingError, type ErrorCode } from '../model/errors.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 
@@ -13,6 +13,13 @@ export function notFound(kind: ServedKind, name: string): OperatingError {
   return new OperatingError('NOT_FOUND', `${resourceName(kind)} "${name}" not found`, {
     details: { name, group: kind.group, kind: kind.plural },
   })
+}
+
+/** Whether it is this object that is not there, and nothing that it names. */
+export function saysAbsent(error: unknown, kind: ServedKind, name: string): boolean {
+  if (!hasCode(error, 'NOT_FOUND')) return false
+  const { details } = error
+  return details.name === name && details.kind === kind.plural && details.group === kind.group
 }
 
 export function alreadyExists(kind: ServedKind, name: string): OperatingError {

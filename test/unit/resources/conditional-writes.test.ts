@@ -270,6 +270,17 @@ describe('a change', () => {
   })
 })
 
+describe('a change that is refused for what it names', () => {
+  it('says that this is not there, and not the object itself', async () => {
+    const permit = () => {
+      throw new OperatingError('NOT_FOUND', 'roles "r" not found', { details: { name: 'r', kind: 'roles' } })
+    }
+    const { change, did } = open()
+    expect(await endOf(change({ permit }))).toBe('NOT_FOUND: roles "r" not found')
+    expect(did).toEqual([])
+  })
+})
+
 describe('policies and a change', () => {
   it('are asked with all that is known, before and after what they make of it', async () => {
     const review = async () => ['reviewed']

@@ -387,6 +387,12 @@ describe('an update', () => {
   })
 })
 
+const missing = 'NOT_FOUND: roles "r" not found'
+/** A permission that depends on something that is not there. */
+const missOther = () => {
+  throw new OperatingError('NOT_FOUND', 'roles "r" not found', { details: { name: 'r', group: 'g', kind: 'roles' } })
+}
+
 describe('an update of what is not there', () => {
   const role = builtIn('Role')
   const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
@@ -455,6 +461,12 @@ describe('an update of what is not there', () => {
     const { update, store } = open({ live: roleOf() })
     const end = 'INVALID: Role.rbac.authorization.k8s.io "a" is invalid'
     expect(await endOf(update(role, { ...bodyWith(), rules: [{}] }, by))).toContain(end)
+    expect(store.writes()).toEqual([])
+  })
+
+  it.each([{}, { uid: 'u' }])('is not meant where what it names is not there (metadata: %j)', async (metadata) => {
+    const { update, store } = open({ live: roleOf() })
+    expect(await endOf(update(role, bodyWith(metadata), { ...by, permit: missOther }))).toBe(missing)
     expect(store.writes()).toEqual([])
   })
 })
@@ -544,6 +556,15 @@ describe('an apply', () => {
     expect([stored.object.spec, seen]).toEqual([{ size: 2 }, [{ size: 3 }]])
     expect(stored.object.metadata).toMatchObject({ generation: 2 })
     expect(store.writes()).toEqual(['replace K n/a spec,fields'])
+  })
+
+  it('is refused once where what it names is not there', async () => {
+    let tries = 0
+    const { patch } = open({ live: objectOf() })
+    const check = () => void tries++
+    const how = { ...by, check, permit: missOther }
+    expect(await endOf(patch(kind, at, applyOf({ spec: { size: 2 } }, true), how))).toBe(missing)
+    expect(tries).toBe(1)
   })
 
   it('notes the path that it came by', async () => {
