@@ -11,7 +11,7 @@ export interface Wire {
   readonly opening: Text | undefined
   /** Says nothing but that the server is there; `undefined` where that is never said. */
   readonly sign: Text | undefined
-  /** Lines as they are sent; what several watchers are told is bytes. */
+  /** Lines as they are sent; what several watchers are told is bytes. Of no lines nothing is sent. */
   encode(lines: string, isShared: boolean): Text
   /** Tells from now on that the client is owed a reply, or has ended the watch. */
   hear(client: WireClient): void
@@ -37,7 +37,7 @@ export const lineWire: Wire = {
   name: 'lines',
   opening: space,
   sign: space,
-  encode: (lines, isShared) => (isShared || lines.length > pieceMax ? cut(lines) : lines),
+  encode: (lines, isShared) => (lines !== '' && (isShared || lines.length > pieceMax) ? cut(lines) : lines),
   hear: () => {},
   reply: nothing,
   closing: nothing,

@@ -101,6 +101,13 @@ describe('a segment', () => {
     expect(texts[2]).toBe(texts[1])
   })
 
+  it('is nothing for all whom it does not concern, so that their silence has its signs', () => {
+    const elsewhere = { namespace: 'other', name: undefined, selector: undefined, isMutable: false }
+    const segment = segmentOf(changeOf('a', '11'))
+    const stream = () => streamOf({ membership: createFixedMembership(elsewhere) })
+    expect([1, 2, 3].map(() => segmentText(stream(), segment))).toEqual([undefined, undefined, undefined])
+  })
+
   it('is apart for those who are told something else', () => {
     const segment = segmentOf(changeOf('a', '11'))
     const first = segmentText(streamOf(), segment)

@@ -20,6 +20,7 @@ describe('a watch in lines', () => {
     expect(encode('x'.repeat(16_384), false)).toBe('x'.repeat(16_384))
     expect(encode('x'.repeat(16_385), false)).toMatchObject([{ length: 16_384 }, { length: 1 }])
     expect(encode('x', true)).toEqual([Uint8Array.of(120)])
+    expect([encode('', true), encode('', false)]).toEqual(['', ''])
   })
 })
 
