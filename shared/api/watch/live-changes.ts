@@ -232,8 +232,9 @@ async function ring(run: Run, { clock, catalog }: Services): Promise<void> {
     const nowMs = clock.nowMs()
     for (const watcher of watchers) {
       const { dueAtMs, isTaken, wroteAtMs } = watcher
-      if (!isTaken && nowMs - wroteAtMs >= stallMs) watcher.cut()
-      else if (dueAtMs <= nowMs) watcher.wake()
+      // A clock that was put back says nothing of when the watcher is due.
+      if (!isTaken && Math.abs(nowMs - wroteAtMs) >= stallMs) watcher.cut()
+      else if (dueAtMs <= nowMs || wroteAtMs > nowMs) watcher.wake()
     }
     run.alarm = new AbortController()
     run.alarmAtMs = nextDueMs(watchers, nowMs)

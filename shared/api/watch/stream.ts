@@ -129,13 +129,15 @@ type DueOptions = Pick<Stream, 'wroteAtMs' | 'endsAtMs' | 'bookmarks' | 'bookmar
   readonly wire: Pick<Wire, 'sign'>
 }
 
+/** As at `isToAsk`, a clock may have been put back. */
 function dueText(stream: Stream): Text | undefined {
+  const { bookmarkAtMs, wroteAtMs } = stream
   const nowMs = stream.clock.nowMs()
-  if (mayMark(stream) && nowMs >= stream.bookmarkAtMs) {
+  if (mayMark(stream) && (nowMs >= bookmarkAtMs || bookmarkAtMs - nowMs > bookmarkMs)) {
     stream.bookmarkAtMs = nowMs + bookmarkMs
     return bookmark(stream, stream.position)
   }
-  return nowMs - stream.wroteAtMs >= silenceMs ? stream.wire.sign : undefined
+  return Math.abs(nowMs - wroteAtMs) >= silenceMs ? stream.wire.sign : undefined
 }
 
 function bookmark(stream: Stream, resourceVersion: string, annotations: Record<string, string> = {}): Text {

@@ -425,6 +425,17 @@ describe('watchers', () => {
     expect(slow.cuts).toEqual([undefined])
   })
 
+  it('are woken, and cut off, by a clock that was put back since they wrote', async () => {
+    const { live, clock } = open()
+    const stuck = await joined(live, { isTaken: false, wroteAtMs: 3_600_000 })
+    const slow = await joined(live, { isTaken: false, wroteAtMs: 20_000 })
+    const silent = await joined(live, { wroteAtMs: 3_600_000, dueAtMs: 3_610_000 })
+    const present = await joined(live, { wroteAtMs: 0, dueAtMs: 3_610_000 })
+    await clock.advance(10_000)
+    expect([stuck.cuts, slow.cuts, silent.cuts]).toEqual([[undefined], [], []])
+    expect([silent.woken > 0, present.woken]).toEqual([true, 0])
+  })
+
   it('are looked at no more when the last has left', async () => {
     const { live, clock } = open()
     const watcher = await joined(live)

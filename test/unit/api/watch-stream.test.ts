@@ -212,6 +212,25 @@ describe('a watch with bookmarks', () => {
   })
 })
 
+describe('a watch whose clock is put back', () => {
+  const last = 3_600_000
+  it.each<readonly [string, Partial<Stream>, string | undefined]>([
+    ['gives its sign in ten seconds', { wroteAtMs: last }, ' '],
+    ['gives none before', { wroteAtMs: 9_999 }, undefined],
+    ['has its bookmark', { wroteAtMs: 0, bookmarks: true, bookmarkAtMs: last }, 'BOOKMARK'],
+    ['has none before its time', { wroteAtMs: 0, bookmarks: true, bookmarkAtMs: bookmarkMs }, undefined],
+  ])('%s', async (_what, more, said) => {
+    const watch = open(more)
+    const piece = watch.said.next()
+    await turn()
+    watch.client.abort()
+    watch.stream.resume?.()
+    const { value } = await piece
+    if (said === 'BOOKMARK') expect(String(value)).toContain('{"type":"BOOKMARK"')
+    else expect(value).toBe(said)
+  })
+})
+
 const times = {
   wire: lineWire,
   initial: undefined,
