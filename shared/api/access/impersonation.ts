@@ -90,7 +90,8 @@ function accountOf(user: string): { readonly namespace: string; readonly name: s
 
 /** The groups that come with a user: of a ServiceAccount its own, unless others are named. */
 function completeGroups({ name, groups }: User): readonly string[] {
-  if (name === 'system:anonymous') return groups.length > 0 ? groups : [unauthenticatedGroup]
+  if (name === 'system:anonymous')
+    return groups.includes(unauthenticatedGroup) ? groups : [...groups, unauthenticatedGroup]
   const account = accountOf(name)
   const named = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups
   const isComplete = named.includes(authenticatedGroup) || named.includes(unauthenticatedGroup)

@@ -24,7 +24,16 @@ describe('in the name of', () => {
     ['a user of groups', { user: 'jane', group: ['a', 'b'] }, { name: 'jane', groups: ['a', 'b', authenticated] }],
     ['a user of all', { user: 'jane', group: [authenticated] }, { name: 'jane', groups: [authenticated] }],
     ['nobody', { user: 'system:anonymous' }, { name: 'system:anonymous', groups: ['system:unauthenticated'] }],
-    ['nobody in a group', { user: 'system:anonymous', group: 'g' }, { name: 'system:anonymous', groups: ['g'] }],
+    [
+      'nobody in a group',
+      { user: 'system:anonymous', group: 'g' },
+      { name: 'system:anonymous', groups: ['g', 'system:unauthenticated'] },
+    ],
+    [
+      'nobody in the group of nobodies',
+      { user: 'system:anonymous', group: 'system:unauthenticated' },
+      { name: 'system:anonymous', groups: ['system:unauthenticated'] },
+    ],
     [
       'somebody unknown',
       { user: 'jane', group: 'system:unauthenticated' },
