@@ -49,6 +49,8 @@ export interface ChangePlan {
   readonly subresource?: 'status'
   /** Policies see the write as one of this path. */
   readonly path?: ReviewedPath
+  /** What admission may take. Left out, the change has its own. */
+  readonly budget?: AdmissionBudget | undefined
 }
 
 export interface Planned extends Pick<Written, 'warnings'> {
@@ -116,9 +118,10 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
   }
 
   const change: ConditionalWrites['change'] = (kind, at, plan) => {
-    const how = { ...options, budget: new AdmissionBudget() }
+    const { budget = new AdmissionBudget() } = plan
+    const how = { ...options, budget }
     return attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
-      how.budget.begin()
+      budget.begin()
       if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, how)
       const live = seeLive(kind, found)
       return commit(live, plan.next(live.before), plan, how)

@@ -93,15 +93,15 @@ export function createResources(options: ResourcesOptions): Resources {
     list: (kind, asked = {}) => listObjects(store, kind, asked),
 
     create: async (kind, given, how) =>
-      showInVersion(kind, await createNamed(verbs, kind, admitBody(kind, given, how), how)),
+      showInVersion(kind, await createNamed(verbs, kind, admitBody(kind, given, how), inOneBudget(how))),
 
-    update: async (kind, given, how) => showInVersion(kind, await update(verbs, kind, given, how)),
+    update: async (kind, given, how) => showInVersion(kind, await update(verbs, kind, given, inOneBudget(how))),
 
     patch: async (kind, at, given, how) =>
       showInVersion(
         kind,
         await (given.type === 'apply'
-          ? applyTo(verbs, { kind, at }, given, how)
+          ? applyTo(verbs, { kind, at }, given, inOneBudget(how))
           : patchAt(verbs, { kind, at }, given, how)),
       ),
 
@@ -131,6 +131,14 @@ export function createResources(options: ResourcesOptions): Resources {
   })
 }
 
+type InBudget = Required<Pick<WriteOptions, 'budget'>>
+
+/** A write that begins again has no more for it: another has created or removed the object, or taken its name. */
+function inOneBudget<How extends WriteOptions>(how: How): How & InBudget {
+  const { budget = new AdmissionBudget() } = how
+  return { ...how, budget }
+}
+
 /** What is written to. */
 interface Target {
   readonly kind: ServedKind
@@ -148,7 +156,7 @@ function createNamed(
   verbs: Verbs,
   kind: ServedKind,
   { body, warnings }: Admitted,
-  how: WriteOptions,
+  how: WriteOptions & InBudget,
 ): Promise<Written> {
   const withOwner: typeof withManagedFields = (object) => withFirstOwner(object, writer(verbs, kind, how))
   const attempt = (): Promise<Written> => create(verbs, kind, body, { ...how, warnings, withOwner })
@@ -165,7 +173,7 @@ async function create(
   verbs: Verbs,
   kind: ServedKind,
   body: JsonObject,
-  how: WriteOptions & Pick<Written, 'warnings'> & { readonly withOwner: typeof withManagedFields },
+  how: WriteOptions & InBudget & Pick<Written, 'warnings'> & { readonly withOwner: typeof withManagedFields },
 ): Promise<Written> {
   if (kind.isEnding === true) throw terminationRefusal()
   const around = await verbs.surroundings(kind)
@@ -173,9 +181,9 @@ async function create(
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   const owned = how.withOwner(object, body)
-  const { user, annotate, said, dryRun = false } = how
+  const { user, annotate, said, dryRun = false, budget } = how
+  budget.begin()
   const to = { kind, operation: 'CREATE', object: owned, subresource: '' } as const
-  const budget = user && verbs.policies && new AdmissionBudget()
   const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, said, dryRun, budget })
   const mutated = mutation && (await mutation)
   const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around, budget }, mutated?.object ?? owned)
@@ -272,7 +280,7 @@ async function update(
   verbs: Verbs,
   kind: ServedKind,
   given: JsonObject,
-  how: Parameters<Resources['update']>[2],
+  how: Parameters<Resources['update']>[2] & InBudget,
 ): Promise<Written> {
   const sent = siftBody(kind, given)
   const { body } = sent
@@ -332,7 +340,7 @@ async function applyTo(
   verbs: Verbs,
   { kind, at }: Target,
   given: ApplyPatch,
-  how: WriteOptions & SubresourceOption,
+  how: WriteOptions & SubresourceOption & InBudget,
 ): Promise<Written> {
   checkType(kind, given.body)
   const config = atPlace(kind, normalizeBody(kind, given.body), at)
@@ -372,10 +380,20 @@ type PlainPatch = Exclude<Patch, ApplyPatch>
 function plan(
   next: ChangePlan['next'],
   isVersioned: boolean,
-  { dryRun = false, manager, permit, user, annotate, said, subresource, path }: WriteOptions & SubresourceOption,
+  {
+    dryRun = false,
+    manager,
+    permit,
+    user,
+    annotate,
+    said,
+    subresource,
+    path,
+    budget,
+  }: WriteOptions & SubresourceOption,
 ): ChangePlan {
   const asked = { ...(user && { user }), ...(subresource && { subresource }), ...(path && { path }) }
-  return { next, namesVersion: isVersioned, dryRun, manager, permit, annotate, said, ...asked }
+  return { next, namesVersion: isVersioned, dryRun, manager, permit, annotate, said, budget, ...asked }
 }
 
 /** The object after a write through one of its two paths. Throws INVALID for a write of no version that needs one. */

@@ -2,6 +2,7 @@ import type { Requester } from '../model/admission-hooks.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
+import type { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { Selector } from '../model/selector.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -74,6 +75,8 @@ export interface WriteOptions {
   readonly annotate?: Annotate
   /** The options that the client has sent, as admission sees them. */
   readonly said?: JsonObject
+  /** What admission may take, of a request that is tried again from its start. Left out, this write has its own. */
+  readonly budget?: AdmissionBudget
 }
 
 /** `live` is what was there. */

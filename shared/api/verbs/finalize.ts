@@ -1,5 +1,6 @@
 import { isObject, textOf } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
+import { AdmissionBudget } from '../../model/policy/admission-budget.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { ReviewedPath } from '../../resources/policy-review.ts'
@@ -20,7 +21,7 @@ import { viewOf } from '../view.ts'
 export function createFinalize(services: ApiServices): VerbHandler {
   return async (call) => {
     const view = viewOf(call, services.clock)
-    const options = writeOptions(call.request, 'UpdateOptions')
+    const options = { ...writeOptions(call.request, 'UpdateOptions'), budget: new AdmissionBudget() }
     const body = placeBody(call, await readObject(call.request))
     const spec = isObject(body['spec']) ? body['spec'] : {}
     const metadata = isObject(body['metadata']) ? body['metadata'] : {}

@@ -3,6 +3,7 @@ import { isObject, textOf, type Json, type JsonObject } from '../../model/json.t
 import { onNewest } from '../../model/on-newest.ts'
 import { invalid } from '../../model/schema/field-error.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { AdmissionBudget } from '../../model/policy/admission-budget.ts'
 import { defineBuiltInKind, type ScalePaths, type ServedKind } from '../../model/served-kind.ts'
 import { namesVersion } from '../../model/writable-metadata.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
@@ -82,6 +83,7 @@ interface Plan {
 async function write(call: Call, services: ApiServices, plan: Plan): Promise<HttpResponse> {
   const { paths, options, change } = plan
   if (typeof change !== 'function') return apply(call, services, { paths, options, applied: change })
+  const how = { ...options, ...authorOf(call), path: scaling(call.kind, paths), budget: new AdmissionBudget() }
   let isNamed = false
   const attempt = async (): Promise<HttpResponse> => {
     const { object } = await read(call, services)
@@ -95,7 +97,6 @@ async function write(call: Call, services: ApiServices, plan: Plan): Promise<Htt
     isNamed = version !== resourceVersion || isAnother
     const place = { metadata: { resourceVersion: version, ...(isAnother && { uid }) } }
     const body = mergePatch(place, nest(namesOf(paths.specReplicasPath), replicas)) as JsonObject
-    const how = { ...options, ...authorOf(call), path: scaling(call.kind, paths) }
     const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, how)
     return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
   }

@@ -3,8 +3,10 @@ import { createFinalize } from '../../../shared/api/verbs/finalize.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { Json, JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
+import { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
 import { namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
 import type { ReviewedPath } from '../../../shared/resources/policy-review.ts'
+import type { WriteOptions } from '../../../shared/resources/resources.ts'
 import { callOf } from './called.ts'
 import { endOf } from './end-of.ts'
 import { fakeServices, storedOf } from './fake-services.ts'
@@ -69,6 +71,14 @@ describe('a namespace', () => {
     expect(patches()).toHaveLength(tries)
     expect(patches()[0]?.[3]).toMatchObject({ body: { metadata: { resourceVersion } } })
   })
+})
+
+it('a finalize that is tried again has no more of admission for it', async () => {
+  const { ask, patches } = open([conflict])
+  await ask({})
+  const [first, again] = patches().map((asked) => (asked[4] as WriteOptions).budget)
+  expect(first).toBeInstanceOf(AdmissionBudget)
+  expect(again).toBe(first)
 })
 
 describe('a namespace that is named by its uid', () => {

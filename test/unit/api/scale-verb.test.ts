@@ -3,8 +3,10 @@ import { createScale } from '../../../shared/api/verbs/scale.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { Json, JsonObject } from '../../../shared/model/json.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
+import { AdmissionBudget } from '../../../shared/model/policy/admission-budget.ts'
 import type { ScalePaths, ServedKind } from '../../../shared/model/served-kind.ts'
 import type { ReviewedPath } from '../../../shared/resources/policy-review.ts'
+import type { WriteOptions } from '../../../shared/resources/resources.ts'
 import { callOf, plainKind } from './called.ts'
 import { endOf } from './end-of.ts'
 import { fakeServices, storedOf } from './fake-services.ts'
@@ -169,6 +171,15 @@ describe('a write of a scale', () => {
       expect(patches()).toHaveLength(tries)
       expect(patches()[0]?.[3]).toMatchObject({ body: { metadata: { resourceVersion: version } } })
     }
+  })
+
+  it('that is tried again has no more of admission for it', async () => {
+    const [method, sent] = put({ spec: { replicas: 5 } })
+    const { ask, patches } = open({ ends: [conflict] })
+    await ask(`${method} ${path}`, sent)
+    const [first, again] = patches().map((asked) => (asked[4] as WriteOptions).budget)
+    expect(first).toBeInstanceOf(AdmissionBudget)
+    expect(again).toBe(first)
   })
 
   it('by a replacement is of the object that it names', async () => {

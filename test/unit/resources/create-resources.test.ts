@@ -243,6 +243,45 @@ describe('a name that is made', () => {
   })
 })
 
+describe('what admission may take', () => {
+  const budgetsOf = (asked: readonly Reviewed[]) => new Set(asked.map(({ budget }) => budget)).size
+
+  it('is the same for each name that is made', async () => {
+    const before = (request: string) => {
+      if (request.startsWith('create')) throw new OperatingError('ALREADY_EXISTS', 'x')
+    }
+    const { create, asked } = open({ before, policies: {} })
+    await endOf(create(kind, { metadata: { namespace: 'n', generateName: 'a-' } }, { ...by, user }))
+    expect([asked.length, budgetsOf(asked)]).toEqual([20, 1])
+  })
+
+  it('is the same where an apply begins again', async () => {
+    const before = (request: string) => {
+      if (request === 'create K n/a') world.store.put(objectOf())
+    }
+    const world = open({ before, policies: {} })
+    const { outcome } = await world.patch(kind, at, applyOf({ spec: { size: 2 } }, true), { ...by, user })
+    expect([outcome, world.asked.length, budgetsOf(world.asked)]).toEqual(['updated', 4, 1])
+  })
+
+  it('is the same where an update begins again', async () => {
+    const before = (request: string) => {
+      if (request === 'create Role n/a') world.store.put({ ...objectOf(), ...type, rules: [] })
+    }
+    const type = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' }
+    const world = open({ before, policies: {} })
+    const { outcome } = await world.update(builtIn('Role'), { ...type, metadata: at, rules: [] }, { ...by, user })
+    expect([outcome, world.asked.length, budgetsOf(world.asked)]).toEqual(['updated', 4, 1])
+  })
+
+  it('is for one request', async () => {
+    const { create, asked } = open({ policies: {} })
+    await create(kind, bodyOf(), { ...by, user })
+    await create(kind, bodyOf({}, { name: 'b' }), { ...by, user })
+    expect(budgetsOf(asked)).toBe(2)
+  })
+})
+
 describe('policies and a creation', () => {
   it('are asked with all that is known, before and after what they make of it', async () => {
     const { create, asked } = open({
