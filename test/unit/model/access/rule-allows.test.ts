@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findUncovered, ruleAllows, rulesText, weightOf } from '../../../../shared/model/access/rule-allows.ts'
 import type { Attributes, PolicyRule, ResourceAttributes } from '../../../../shared/model/access/rules.ts'
+import { processorMs } from '../../../support/processor-time.ts'
 
 const none: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
 const pods: PolicyRule = { ...none, verbs: ['get'], apiGroups: [''], resources: ['pods'] }
@@ -55,6 +56,15 @@ describe('a rule allows', () => {
     expect(ruleAllows(rule, { verb: 'post', path })).toBe(false)
     expect(ruleAllows(rule, getPod)).toBe(false)
   })
+})
+
+it('a path of very many stars is held against another in time by its length', () => {
+  const stars = '*'.repeat(100_000)
+  const rule = { ...url, nonResourceURLs: [`${stars}a*`] }
+  const tookMs = processorMs(() => {
+    expect(ruleAllows(rule, { verb: 'get', path: `${stars}ab` })).toBe(true)
+  })
+  expect(tookMs).toBeLessThan(300)
 })
 
 describe('what of wanted rules is not covered', () => {
