@@ -88,7 +88,7 @@ function itemOperations(kind: ServedKind, part: Part): JsonObject {
         ...writeParameters,
         query('force', 'boolean', 'Take over fields that others manage. For apply patches only.'),
       ],
-      takes: body(metaRef('Patch'), isScale ? scalePatchTypes : patchTypes),
+      takes: body(metaRef('Patch'), patchTypes),
       gives: schema,
       ...writes,
     }),
@@ -184,8 +184,6 @@ function capitalize(word: string): string {
 }
 
 const patchTypes = ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json']
-
-const scalePatchTypes = ['application/json-patch+json', 'application/merge-patch+json']
 
 function body(schema: JsonObject, types: readonly string[] = ['application/json']): JsonObject {
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])), required: true }

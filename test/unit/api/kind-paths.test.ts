@@ -205,7 +205,11 @@ describe('an operation', () => {
     const schema = { $ref: '#/components/schemas/io.k8s.api.autoscaling.v1.Scale' }
     expect(scaled?.['get']).toMatchObject({ responses: { 200: { content: { 'application/json': { schema } } } } })
     const patch = scaled?.['patch']?.['requestBody'] as { content: object }
-    expect(Object.keys(patch.content)).toEqual(['application/json-patch+json', 'application/merge-patch+json'])
+    expect(Object.keys(patch.content)).toEqual([
+      'application/apply-patch+yaml',
+      'application/json-patch+json',
+      'application/merge-patch+json',
+    ])
     expect(pathsOf(namespaceKind)['/api/v1/namespaces/{name}']?.['get']).toMatchObject({
       operationId: 'readCoreV1Namespace',
       tags: ['core_v1'],
