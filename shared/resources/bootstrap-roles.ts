@@ -3,6 +3,7 @@ import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
 import { findUncovered } from '../model/access/rule-allows.ts'
 import { hasCode } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
+import { onNewest } from '../model/on-newest.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { accessGroup, clusterRoleBindingKind, clusterRoleKind } from './access-kinds.ts'
 import { rulesOfController, type ControllerWithRights } from './controller-roles.ts'
@@ -48,12 +49,18 @@ async function createRole(resources: Resources, kind: ServedKind, wanted: JsonOb
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const writer = { manager: 'setpoint' } as const
 
-async function bringUp(resources: Resources, kind: ServedKind, wanted: JsonObject, change: RulesChange): Promise<void> {
+/** Of the role as it is: what somebody changes at the same time is not written over. */
+function bringUp(resources: Resources, kind: ServedKind, wanted: JsonObject, change: RulesChange): Promise<void> {
   const at = wanted['metadata'] as { name: string }
-  const { object } = await resources.get(kind, at)
-  if (object.metadata.annotations?.[autoupdate] === 'false') return
-  const rules = change(object, wanted)
-  if (rules !== undefined) await resources.patch(kind, at, { type: 'merge', body: { rules: [...rules] } }, writer)
+  return onNewest(async () => {
+    const { object } = await resources.get(kind, at)
+    const { annotations, resourceVersion } = object.metadata
+    if (annotations?.[autoupdate] === 'false') return
+    const rules = change(object, wanted)
+    if (rules === undefined) return
+    const body = { metadata: { resourceVersion }, rules: [...rules] }
+    await resources.patch(kind, at, { type: 'merge', body }, writer)
+  })
 }
 
 /** The rules that a role is to have; undefined if it has them. */

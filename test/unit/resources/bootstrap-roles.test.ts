@@ -117,6 +117,18 @@ describe('a later start', () => {
     expect(writes).toHaveLength(rules === 'as it is' ? 0 : 1)
   })
 
+  it('keeps what somebody adds to a role at the same time', async () => {
+    const other = { apiGroups: ['x.dev'], resources: ['xs'], verbs: ['get'] }
+    let writes = 0
+    const { put, resources, rulesOf } = open((request) => {
+      if (request.startsWith('replace') && ++writes === 1) put(discovery, [mine, other])
+    })
+    put(discovery, [mine])
+    await installRoles(resources, [])
+    expect(await rulesOf(discovery)).toEqual([mine, other, ...each(...whole.nonResourceURLs)])
+    expect(writes).toBe(2)
+  })
+
   it('shows of a controller what it may do now, and nothing else', async () => {
     const { put, resources, rulesOf, store } = open()
     const painter = controllerOf([['a', of('Widget', 'read', definition('widgets'))]])
