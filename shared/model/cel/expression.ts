@@ -61,6 +61,18 @@ export function dottedName(expression: Expression): string | undefined {
   return of === undefined ? undefined : `${of}.${expression.field}`
 }
 
+/** Whether an expression reads a variable of this name, which may be one of its own. */
+export function readsName(expression: Expression, name: string): boolean {
+  if (expression.op === 'name') return expression.name === name
+  return expression.op !== 'literal' && Object.values(expression).some((part) => readsIn(part, name))
+}
+
+/** In a part, or in each of a list of parts. */
+function readsIn(part: unknown, name: string): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  return 'op' in part ? readsName(part as Expression, name) : Object.values(part).some((one) => readsIn(one, name))
+}
+
 /** What keeps a text from being an expression. */
 export class ExpressionError extends Error {
   readonly at: number

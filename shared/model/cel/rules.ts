@@ -1,4 +1,6 @@
 import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts'
+import { readsName } from './expression.ts'
+import { parseExpression } from './parse.ts'
 import { compileExpression, type Program } from './program.ts'
 import { shapeOf } from './schema-value.ts'
 import { optionalOf, plain } from './type.ts'
@@ -57,9 +59,9 @@ function compileRules(schema: StructuralSchema, rules: readonly ValidationRule[]
   return { rules: good, faults }
 }
 
-/** Texts of their own are no names. */
+/** By its name: a comment, a text or a field may be called so, too. */
 function usesOldSelf({ rule }: ValidationRule): boolean {
-  return /\boldSelf\b/.test(rule.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'))
+  return rule.includes('oldSelf') && readsName(parseExpression(rule), 'oldSelf')
 }
 
 const withRules = new WeakMap<StructuralSchema, boolean>()

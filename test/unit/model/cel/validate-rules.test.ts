@@ -142,6 +142,20 @@ describe('what was before an update', () => {
   const fields: StructuralSchema = { type: 'object', properties: { v: grows } }
   const entries: StructuralSchema = { type: 'object', additionalProperties: grows }
 
+  it.each<[string, string, Json, number]>([
+    ['in a comment', '// whatever oldSelf was\nself < 5', 7, 1],
+    ['as a field', 'self.oldSelf < 5', { oldSelf: 7 }, 1],
+    ['as a field that may be there', '!has(self.oldSelf)', { oldSelf: 7 }, 1],
+    ['between raw texts of which one ends in a backslash', `r'\\' == '' || self >= oldSelf || '' == 'a'`, 7, 0],
+    ['in the items of a list', 'self < 5 || [1].exists(x, [oldSelf].exists(y, y == 1))', 7, 0],
+    ['as a value that has its name', '[self].all(oldSelf, oldSelf < 5)', 7, 0],
+  ])('decides by its name alone whether a rule holds for what is new: %s', (_what, rule, value, errors) => {
+    const old: StructuralSchema = { type: 'object', properties: { oldSelf: whole } }
+    expect(validateRules(ruled(rule, typeof value === 'number' ? whole : old), value, { path: 's' })).toHaveLength(
+      errors,
+    )
+  })
+
   it.each<[string, StructuralSchema, Json | undefined, Json, readonly string[]]>([
     ['is not asked for where nothing was', grows, undefined, 1, []],
     ['is not asked for where it was null', grows, null, 1, []],
