@@ -40,7 +40,8 @@ export async function findAccount(
   { resources, tokens }: AccountServices,
 ): Promise<KnownAccount | undefined> {
   const claims = await tokens?.verify(token)
-  const audiences = claims?.audiences.filter((audience) => wanted.includes(audience)) ?? []
+  const asked = new Set(wanted)
+  const audiences = claims?.audiences.filter((audience) => asked.has(audience)) ?? []
   if (claims === undefined || audiences.length === 0) return
   const { bound, subject } = claims
   const { namespace, serviceaccount, secret } = bound

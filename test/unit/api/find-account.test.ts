@@ -4,6 +4,7 @@ import { OperatingError } from '../../../shared/model/errors.ts'
 import type { Authenticator, User } from '../../../shared/ports/authenticator.ts'
 import type { TokenClaims, TokenSigner } from '../../../shared/ports/token-signer.ts'
 import type { Resources } from '../../../shared/resources/resources.ts'
+import { processorMsOf } from '../../support/processor-time.ts'
 
 const api = 'https://setpoint'
 const subject = 'system:serviceaccount:n:a'
@@ -61,6 +62,15 @@ describe('a token', () => {
       [api, 'x'],
       undefined,
     ])
+  })
+
+  it('is asked about for tens of thousands of audiences in time by their number', async () => {
+    const names = (first: string) => Array.from({ length: 50_000 }, (_name, i) => `${first}${i}`)
+    const services = servicesOf({ ...claims, audiences: [...names('a'), 'b7'] })
+    const tookMs = await processorMsOf(async () => {
+      expect((await findAccount('good', names('b'), services))?.audiences).toEqual(['b7'])
+    })
+    expect(tookMs).toBeLessThan(300)
   })
 
   it('is of the same user each time', async () => {
