@@ -120,7 +120,7 @@ export class Controller extends Construct {
 
   private createWorker(props: ControllerProps, entry: string): Worker {
     const { controlPlane } = props
-    const timeout = Duration.millis(this.reconciler.timeoutMs).plus(overhead)
+    const timeout = functionTimeout(this.reconciler)
     const { deadLetterQueue } = controlPlane.systemQueue
     const { queues: count = 1 } = props
     const create = (id: string): WorkQueue => new WorkQueue(this, id, { timeout, deadLetterQueue })
@@ -230,6 +230,14 @@ function shareWorker({ name, timeoutMs, concurrency }: ReconcilerDescription, pr
 
 /** What a function takes beyond its runs: to start, and to write down how they went. */
 const overhead = Duration.seconds(15)
+
+/**
+ * In whole seconds, as Lambda has it, and no later than the functions reckon with
+ * (shared/runtime/aws/queues.ts).
+ */
+function functionTimeout({ timeoutMs }: ReconcilerDescription): Duration {
+  return Duration.seconds(Math.floor(timeoutMs / 1_000)).plus(overhead)
+}
 
 /** Lambda ends every invocation after 15 minutes. */
 const timeoutMsMax = Duration.minutes(15).minus(overhead).toMilliseconds()

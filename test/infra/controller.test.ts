@@ -49,6 +49,17 @@ describe('the queue of a controller', () => {
     })
   })
 
+  it('hides it for whole seconds, where a run may take a part of one', () => {
+    const short = new Stack(unbundledApp(), 'Short')
+    const reconcilers = 'test/infra/fixtures/short.ts'
+    const plane = new ControlPlane(short, 'ControlPlane', { reconcilers, adminPrincipals: [] })
+    new Controller(short, 'Shelves', { controlPlane: plane, reconciler: 'shelf', isolated: true })
+    // Of 1.5 s and 15 s more: no longer than those reckon with who let a key change its queue.
+    const made = templateOf(short)
+    expectProperties(made, 'AWS::Lambda::Function', { Timeout: 16, Description: 'Runs the reconciler shelf' })
+    expectProperties(made, 'AWS::SQS::Queue', { VisibilityTimeout: 6 * 16 })
+  })
+
   it('gives a message up after ten receives', () => {
     expect(queue(controllers.lamp, 'queue')['RedrivePolicy']).toEqual({
       deadLetterTargetArn: { 'Fn::GetAtt': [logicalId(controllers.lamp, 'deadLetterQueue'), 'Arn'] },
