@@ -116,12 +116,15 @@ export function switchTable(
   })
   const values = new Map(given)
   const parameters = keys.map((key) => values.get(key) ?? `ParameterKey=${key},UsePreviousValue=true`)
-  const template = ['--use-previous-template', '--capabilities=CAPABILITY_IAM']
+  const template = ['--use-previous-template', ...capabilities]
   say(`${stack} switches to ${restored.table}`)
   aws(['cloudformation', 'update-stack', name, ...template, '--parameters', ...parameters])
   aws(['cloudformation', 'wait', 'stack-update-complete', name])
   for (const line of afterSwitch) say(line)
 }
+
+/** Those that CDK deploys with: an app of your own may name roles, and use macros. */
+const capabilities = ['--capabilities', 'CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM', 'CAPABILITY_AUTO_EXPAND']
 
 /** What is easily forgotten: what was revoked since that second, and what goes on being paid. */
 const afterSwitch = [

@@ -125,7 +125,9 @@ describe('the switch to a restored table', () => {
     turn(aws)
     expect(aws.asked.slice(-2)).toEqual([
       [
-        'update-stack --stack-name=Setpoint-dev --use-previous-template --capabilities=CAPABILITY_IAM --parameters',
+        'update-stack --stack-name=Setpoint-dev --use-previous-template',
+        // Those of CDK: without them CloudFormation refuses a stack that names a role, or uses a macro.
+        '--capabilities CAPABILITY_IAM CAPABILITY_NAMED_IAM CAPABILITY_AUTO_EXPAND --parameters',
         'ParameterKey=BootstrapVersion,UsePreviousValue=true',
         `ParameterKey=ControlPlaneRestoredTable,ParameterValue=${target}`,
         `ParameterKey=ControlPlaneRestoredTableStream,ParameterValue=${stream}`,
