@@ -30,6 +30,9 @@ export interface GradualReleasesProps {
   readonly alarms: () => readonly cloudwatch.Alarm[]
 }
 
+/** Of the version that is live, or of two while a release is under way. */
+const aliasName = 'live'
+
 /**
  * The alarms that a release looks at, by their ids. CodeDeploy takes ten, and begins no release while one of them is
  * on: so not the one on objects that have long been wrong.
@@ -59,10 +62,11 @@ export class GradualReleases extends Construct {
   /** What the queues of this function are to feed in its stead. */
   release(worker: ControlFunction): lambda.IFunction {
     const version = worker.currentVersion as lambda.IVersion
-    const alias = new lambda.Alias(worker, 'Live', { aliasName: 'live', version })
+    const alias = new lambda.Alias(worker, 'Live', { aliasName, version })
     this.allow(
       ['lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig'],
-      [worker.functionArn, alias.functionArn],
+      // By its name: the alias waits for its group, which waits for the role.
+      [worker.functionArn, `${worker.functionArn}:${aliasName}`],
     )
     const own = createAlarms(worker, this.props.alarmTopic, [
       {

@@ -77,9 +77,50 @@ describe('releases that are gradual', () => {
     expect(JSON.stringify(moving)).not.toContain(':*')
   })
 
+  it('are a template that CloudFormation takes: nothing waits for itself, by an UpdatePolicy neither', () => {
+    expect(waitingForItself(gradual.toJSON() as Synthesized)).toEqual([])
+  })
+
   it('have a pace that CodeDeploy knows', () => {
     expect(() => deployed({ releases: 'Quickly' as ReleasePace })).toThrow(
       /releases are one of Canary10Percent5Minutes/,
     )
   })
 })
+
+interface Synthesized {
+  readonly Resources: Readonly<Record<string, SynthesizedResource>>
+}
+
+interface SynthesizedResource {
+  readonly DependsOn?: string | readonly string[]
+  readonly Properties?: unknown
+  readonly UpdatePolicy?: unknown
+}
+
+/** What cannot be made, because it has to be there first. */
+function waitingForItself({ Resources: resources }: Synthesized): readonly string[] {
+  const left = new Map(Object.entries(resources).map(([id, resource]) => [id, new Set(neededBy(resource))]))
+  for (let count = left.size + 1; left.size < count;) {
+    count = left.size
+    for (const [id, needed] of left) if (![...needed].some((one) => left.has(one))) left.delete(id)
+  }
+  return [...left.keys()]
+}
+
+function neededBy({ DependsOn = [], Properties, UpdatePolicy }: SynthesizedResource): readonly string[] {
+  return [...[DependsOn].flat(), ...namedIn([Properties, UpdatePolicy])]
+}
+
+function namedIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { Ref: ref, 'Fn::GetAtt': attribute } = value as {
+    readonly Ref?: string
+    readonly 'Fn::GetAtt'?: readonly string[]
+  }
+  return [
+    ...(ref === undefined ? [] : [ref]),
+    ...(attribute ?? []).slice(0, 1),
+    ...Object.values(value).flatMap(namedIn),
+  ]
+}
