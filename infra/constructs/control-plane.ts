@@ -312,7 +312,13 @@ export class ControlPlane extends Construct {
   private createReleases(): GradualReleases | undefined {
     const { releases: pace } = this.props
     if (pace === undefined) return undefined
-    return new GradualReleases(this, 'Releases', { pace, alarmTopic: this.alarmTopic, alarms: () => this.alarms })
+    return new GradualReleases(this, 'Releases', {
+      pace,
+      alarmTopic: this.alarmTopic,
+      alarms: () => this.alarms,
+      table: this.table,
+      tableSwitch: () => this.relay.mappingId,
+    })
   }
 
   /** One that runs control loops. */

@@ -9,6 +9,7 @@ import { createAlarms } from '../dashboards/alarms.ts'
 import { oneMinute } from '../dashboards/metrics.ts'
 import { acknowledge } from './acknowledge.ts'
 import type { ControlFunction } from './control-function.ts'
+import type { ObjectTable } from './object-table.ts'
 
 /** How new code takes over, by the names that CodeDeploy has for it: a first part of the batches, or part by part. */
 export const releasePaces = [
@@ -28,10 +29,11 @@ export interface GradualReleasesProps {
   readonly alarmTopic: ITopic
   /** Of the control plane. Each of them ends a release, if it is one that new code may be to blame for. */
   readonly alarms: () => readonly cloudwatch.Alarm[]
+  /** What the functions have their objects in. */
+  readonly table: Pick<ObjectTable, 'tableName'>
+  /** A name of that table that an alias may have in its own: another one where a restored table takes its place. */
+  readonly tableSwitch: () => string
 }
-
-/** Of the version that is live, or of two while a release is under way. */
-const aliasName = 'live'
 
 /**
  * The alarms that a release looks at, by their ids. CodeDeploy takes ten, and begins no release while one of them is
@@ -41,7 +43,8 @@ const telling = ['Stopped', 'Repairs', 'GivenUp', 'ApiFails', 'RelayLate', 'Func
 
 /**
  * CodeDeploy moves the queues of reconcilers from one version of their function to the next. If an alarm is raised in
- * that time, CodeDeploy moves them back, and CloudFormation rolls the whole update back.
+ * that time, CodeDeploy moves them back, and CloudFormation rolls the whole update back. A switch to a restored table
+ * is no release: all go to it at once.
  */
 export class GradualReleases extends Construct {
   private readonly props: GradualReleasesProps
@@ -62,6 +65,11 @@ export class GradualReleases extends Construct {
   /** What the queues of this function are to feed in its stead. */
   release(worker: ControlFunction): lambda.IFunction {
     const version = worker.currentVersion as lambda.IVersion
+    // A version keeps the variables of its time. By another description it is another one, with those of now.
+    ;(version.node.defaultChild as lambda.CfnVersion).description = this.props.table.tableName
+    // A new table has a new alias, which no release leads to: part of the batches would still be run with the table
+    // before.
+    const aliasName = Lazy.string({ produce: () => `live-${this.props.tableSwitch()}` })
     const alias = new lambda.Alias(worker, 'Live', { aliasName, version })
     this.allow(
       ['lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig'],

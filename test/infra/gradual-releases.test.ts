@@ -1,3 +1,4 @@
+import { Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
 import type { ReleasePace } from '../../infra/constructs/gradual-releases.ts'
 import { deployed, resourcesOf } from './synthesized.ts'
@@ -75,6 +76,17 @@ describe('releases that are gradual', () => {
     expect(moving).toHaveLength(3)
     expect(JSON.stringify(moving)).not.toContain('"*"')
     expect(JSON.stringify(moving)).not.toContain(':*')
+  })
+
+  it('are of one table: another one has versions and aliases of its own, to which queues go at once', () => {
+    // A version keeps the variables of its time: by its description CloudFormation makes another one.
+    const { stack } = deployed({ releases: 'Canary10Percent5Minutes' })
+    const used = { 'Fn::If': [expect.any(String), { Ref: 'ControlPlaneRestoredTable' }, { Ref: expect.any(String) }] }
+    const versions = Object.values(resourcesOf(Template.fromStack(stack), 'AWS::Lambda::Version'))
+    expect(versions.map(({ Properties }) => Properties['Description'])).toEqual([used, used, used])
+    // CodeDeploy moves an alias that is there, batch by batch. It has no part in one that is new.
+    const ofTheStream = { 'Fn::Join': ['', ['live-', { Ref: expect.stringContaining('RelayMapping') }]] }
+    expect(aliases.map(([, { Properties }]) => Properties['Name'])).toEqual([ofTheStream, ofTheStream, ofTheStream])
   })
 
   it('are a template that CloudFormation takes: nothing waits for itself, by an UpdatePolicy neither', () => {
