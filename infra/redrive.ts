@@ -2,7 +2,7 @@
  * Gives the dead letters of a control plane back to their queues, and has the relay pass on the changes that it gave
  * up. Run it after a bug or an outage is repaired. Without it both happen later. It can be run again.
  */
-import type { AnswerAws } from './aws-command.ts'
+import type { AnswerAws, StackResource } from './aws-command.ts'
 
 export interface Redrive {
   readonly find: Find
@@ -15,18 +15,12 @@ export interface Redrive {
 /** Parts of logical ids, which never change (test/infra/logical-ids.test.ts). */
 const parts = { deadLetters: 'SystemDeadLetters', failures: 'RelayFailures', relay: 'RelayFunction' } as const
 
-interface Resource {
-  readonly LogicalResourceId: string
-  readonly PhysicalResourceId: string
-  readonly ResourceType: string
-}
-
 export type Find = (part: keyof typeof parts, type: string) => string
 
 /** Lists the stack's resources, once for both. */
 export function findResources({ aws, stack }: { readonly aws: AnswerAws; readonly stack: string }): Find {
   const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
-  const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly Resource[] }
+  const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly StackResource[] }
   return (part, type) => {
     const found = all.find((one) => one.ResourceType === type && one.LogicalResourceId.includes(parts[part]))
     if (found === undefined) throw new Error(`the stack ${stack} has no ${parts[part]}: it is no control plane`)

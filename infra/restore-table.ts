@@ -2,8 +2,8 @@
  * Restores the objects of a control plane to a second of the last 35 days, into a new table beside the old one, and
  * switches to it if that is asked for. It can be run again: it makes nothing that is there.
  */
-import type { AnswerAws } from './aws-command.ts'
-import { restoredParameters, type RestoredTable } from './restored-table.ts'
+import type { AnswerAws, StackResource } from './aws-command.ts'
+import { notRestored, restoredParameters, type RestoredTable } from './restored-table.ts'
 
 export interface Restore {
   readonly stack: string
@@ -105,17 +105,14 @@ export function switchTable(
   restored: RestoredTable,
 ): void {
   const name = `--stack-name=${stack}`
-  const { Stacks } = aws(['cloudformation', 'describe-stacks', name]) as { readonly Stacks: readonly DescribedStack[] }
-  const all = Stacks[0]?.Parameters ?? []
-  const keys = all.map(({ ParameterKey }) => ParameterKey)
+  const all = listParameters(aws, stack)
   if (all.some(({ ParameterValue }) => ParameterValue === restored.stream)) return
   const given = (['table', 'stream'] as const).map((of) => {
-    const found = keys.find((key) => key.endsWith(restoredParameters[of]))
-    if (found === undefined) throw new Error(`the stack ${stack} has no parameter ${restoredParameters[of]}: deploy it`)
-    return [found, `ParameterKey=${found},ParameterValue=${restored[of]}`] as const
+    const { ParameterKey: key } = findParameter(all, restoredParameters[of], stack)
+    return [key, `ParameterKey=${key},ParameterValue=${restored[of]}`] as const
   })
   const values = new Map(given)
-  const parameters = keys.map((key) => values.get(key) ?? `ParameterKey=${key},UsePreviousValue=true`)
+  const parameters = all.map(({ ParameterKey: key }) => values.get(key) ?? `ParameterKey=${key},UsePreviousValue=true`)
   const template = ['--use-previous-template', ...capabilities]
   say(`${stack} switches to ${restored.table}`)
   aws(['cloudformation', 'update-stack', name, ...template, '--parameters', ...parameters])
@@ -132,8 +129,23 @@ const afterSwitch = [
   'the table before stays, so that you can go back to it, and costs its storage and its backups',
 ]
 
-interface DescribedStack {
-  readonly Parameters?: readonly { readonly ParameterKey: string; readonly ParameterValue?: string }[]
+interface Parameter {
+  readonly ParameterKey: string
+  readonly ParameterValue?: string
+}
+
+function listParameters(aws: AnswerAws, stack: string): readonly Parameter[] {
+  const { Stacks } = aws(['cloudformation', 'describe-stacks', `--stack-name=${stack}`]) as {
+    readonly Stacks: readonly { readonly Parameters?: readonly Parameter[] }[]
+  }
+  return Stacks[0]?.Parameters ?? []
+}
+
+/** That of the control plane of a stack, whatever its id is. */
+function findParameter(all: readonly Parameter[], name: string, stack: string): Parameter {
+  const found = all.find(({ ParameterKey }) => ParameterKey.endsWith(name))
+  if (found === undefined) throw new Error(`the stack ${stack} has no parameter ${name}: deploy it`)
+  return found
 }
 
 /** A table as an earlier version had it lacks this index. DynamoDB fills it while the table is there. */
@@ -169,11 +181,17 @@ interface LivesShorter {
   readonly TimeToLiveDescription?: { readonly TimeToLiveStatus?: string }
 }
 
+/** The table that a stack uses: a restored one if its parameter names one, or its own, which has the same id ahead. */
 function tableOf(aws: AnswerAws, stack: string): string {
-  const query = "--query=Stacks[0].Outputs[?OutputKey=='Table'].OutputValue"
-  const [table] = aws(['cloudformation', 'describe-stacks', `--stack-name=${stack}`, query]) as readonly string[]
-  if (table === undefined) throw new Error(`the stack ${stack} has no output Table`)
-  return table
+  const { table: name } = restoredParameters
+  const { ParameterKey: key, ParameterValue: restored } = findParameter(listParameters(aws, stack), name, stack)
+  if (restored !== undefined && restored !== notRestored) return restored
+  const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
+  const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly StackResource[] }
+  const own = new RegExp(`${key.slice(0, -name.length)}Table[0-9A-F]{8}$`)
+  const found = all.find((one) => one.ResourceType === 'AWS::DynamoDB::Table' && own.test(one.LogicalResourceId))
+  if (found === undefined) throw new Error(`the stack ${stack} has no table of objects`)
+  return found.PhysicalResourceId
 }
 
 function findTable(aws: AnswerAws, name: string): Described | undefined {

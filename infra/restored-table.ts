@@ -6,3 +6,8 @@ export interface RestoredTable {
 
 /** Parameters of a stack that name it, each behind the id of its control plane. */
 export const restoredParameters: RestoredTable = { table: 'RestoredTable', stream: 'RestoredTableStream' }
+
+/**
+ * What they name while no restored table is used. CloudFormation's checks want texts that could be what they stand for.
+ */
+export const notRestored = 'none'

@@ -2,7 +2,7 @@ import { CfnCondition, CfnParameter, Fn, RemovalPolicy } from 'aws-cdk-lib'
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
-import { restoredParameters } from '../restored-table.ts'
+import { notRestored, restoredParameters } from '../restored-table.ts'
 
 export interface ObjectTableOptions {
   /**
@@ -56,10 +56,10 @@ export function objectTables(scope: Construct, id: string, options: ObjectTableO
     made.overrideLogicalId(`${scope.node.id.replaceAll(/[^A-Za-z0-9]/g, '')}${name}`)
     return made
   }
-  const name = parameter(restoredParameters.table, none, 'A restored table, in place of the one of this stack')
-  const stream = parameter(restoredParameters.stream, `arn:aws:dynamodb:::${none}`, 'The ARN of its stream')
+  const name = parameter(restoredParameters.table, notRestored, 'A restored table, in place of the one of this stack')
+  const stream = parameter(restoredParameters.stream, `arn:aws:dynamodb:::${notRestored}`, 'The ARN of its stream')
   const isRestored = new CfnCondition(scope, 'IsRestored', {
-    expression: Fn.conditionNot(Fn.conditionEquals(name.valueAsString, none)),
+    expression: Fn.conditionNot(Fn.conditionEquals(name.valueAsString, notRestored)),
   })
   const choose = (restored: CfnParameter, ofOwn: string): string =>
     Fn.conditionIf(isRestored.logicalId, restored.valueAsString, ofOwn).toString()
@@ -72,9 +72,6 @@ export function objectTables(scope: Construct, id: string, options: ObjectTableO
   })
   return { own, used }
 }
-
-/** Of a parameter that names nothing: CloudFormation's checks want texts that could be what they stand for. */
-const none = 'none'
 
 /**
  * Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works

@@ -2,15 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { tableDefinition } from '../../shared/adapters/aws/dynamodb/dynamodb-table.ts'
 import { Template } from 'aws-cdk-lib/assertions'
 import { restoreTable, switchTable } from '../../infra/restore-table.ts'
-import { deployed } from './synthesized.ts'
+import { deployed, resourcesOf } from './synthesized.ts'
+
+/** Of the stack, with other tables beside the one of objects. */
+const tables = [...Object.keys(resourcesOf(deployed().template(), 'AWS::DynamoDB::Table')), 'OrdersTable01234567'].map(
+  (LogicalResourceId) => ({
+    LogicalResourceId,
+    ResourceType: 'AWS::DynamoDB::Table',
+    PhysicalResourceId: LogicalResourceId.startsWith('ControlPlaneTable') ? 'Setpoint-dev-Table' : 'another',
+  }),
+)
 
 /** What DynamoDB makes of the commands: a restored table has neither stream, nor time to live, nor backups. */
 class FakeAws {
   readonly asked: string[] = []
   /** Of the stack. */
   parameters = ['BootstrapVersion', ...own].map((ParameterKey) => ({ ParameterKey, ParameterValue: 'none' }))
-  /** By the output of the stack. */
-  used = 'Setpoint-dev-Table'
+  resources = tables.map((one) => ({ ...one }))
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
   table:
@@ -20,8 +28,8 @@ class FakeAws {
   readonly answer = (args: readonly string[]): unknown => {
     const [, verb = ''] = args
     this.asked.push(args.slice(1).join(' '))
-    if (verb === 'describe-stacks' && args.some((arg) => arg.startsWith('--query'))) return [this.used]
     if (verb === 'describe-stacks') return { Stacks: [{ Parameters: this.parameters }] }
+    if (verb === 'list-stack-resources') return { StackResourceSummaries: this.resources }
     if (verb === 'update-stack' || verb === 'wait') return {}
     if (verb === 'list-tables') return { TableNames: ['Setpoint-dev-Table', ...(this.table ? [target] : [])] }
     if (verb === 'restore-table-to-point-in-time') this.table = this.restored()
@@ -71,6 +79,23 @@ describe('the command that restores', () => {
     expect(aws.asked).toContain(
       `restore-table-to-point-in-time --source-table-name=Setpoint-dev-Table --target-table-name=${target} --restore-date-time=2026-11-23T04:00:00Z`,
     )
+  })
+
+  it('finds the table of an app of your own, which tells no more than what every control plane has', async () => {
+    const aws = new FakeAws()
+    aws.parameters = own.map((name) => ({
+      ParameterKey: name.replace('ControlPlane', 'Plane'),
+      ParameterValue: 'none',
+    }))
+    for (const one of aws.resources)
+      one.LogicalResourceId = one.LogicalResourceId.replace(/^ControlPlane/, 'OuterPlane')
+    expect(await restore(aws)).toEqual({ table: target, stream })
+  })
+
+  it('is of no use for a stack without a control plane', async () => {
+    const aws = new FakeAws()
+    aws.parameters = []
+    await expect(restore(aws)).rejects.toThrow('the stack Setpoint-dev has no parameter RestoredTable: deploy it')
   })
 
   it('adds the index that a table of an earlier version lacks, as a stack has it', async () => {
@@ -150,8 +175,7 @@ describe('the switch to a restored table', () => {
   it('is not repeated', async () => {
     const aws = new FakeAws()
     await restore(aws)
-    aws.parameters.push({ ParameterKey: 'Any', ParameterValue: stream })
-    aws.used = target
+    aws.parameters = [target, stream].map((ParameterValue, i) => ({ ParameterKey: own[i] ?? '', ParameterValue }))
     turn(aws)
     expect(await restore(aws)).toEqual({ table: target, stream })
     expect(aws.asked.filter((line) => line.startsWith('update-stack') || line.startsWith('restore'))).toHaveLength(1)
