@@ -55,6 +55,7 @@ interface GivenUp {
 }
 
 interface Message {
+  readonly MessageId: string
   readonly Body: string
   readonly ReceiptHandle: string
 }
@@ -71,19 +72,23 @@ const hiddenSeconds = 300
 
 /**
  * Has the relay pass on what it gave up, batch by batch, and forgets each that it could. One that fails again stays.
- * Returns how many records were passed on.
+ * The queue may show it again before the last one is tried, and it is not tried twice. Returns how many records were
+ * passed on.
  */
 export function replayChanges(redrive: Redrive): number {
   const { aws, find, say } = redrive
   const queue = `--queue-url=${find('failures', 'AWS::SQS::Queue')}`
   const relay = find('relay', 'AWS::Lambda::Function')
   const receiving = ['sqs', 'receive-message', queue, '--max-number-of-messages=10', '--wait-time-seconds=1']
+  const tried = new Set<string>()
   let passedOn = 0
   for (;;) {
     const answer = aws([...receiving, `--visibility-timeout=${hiddenSeconds}`])
     const { Messages: messages = [] } = answer as { readonly Messages?: readonly Message[] }
-    if (messages.length === 0) break
-    for (const message of messages) {
+    const untried = messages.filter(({ MessageId: id }) => !tried.has(id))
+    if (untried.length === 0) break
+    for (const message of untried) {
+      tried.add(message.MessageId)
       const records = replayBatch(redrive, relay, JSON.parse(message.Body) as GivenUp)
       if (records === 'again') continue
       aws(['sqs', 'delete-message', queue, `--receipt-handle=${message.ReceiptHandle}`])

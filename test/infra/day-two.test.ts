@@ -59,7 +59,7 @@ describe('setpoint-aws', () => {
       resource('SystemDeadLetters', 'SQS::Queue'),
     ]
     const place = { shardId: 's', startSequenceNumber: '1', endSequenceNumber: '1000', streamArn: 'arn' }
-    const message = { Body: JSON.stringify({ DDBStreamBatchInfo: place }), ReceiptHandle: 'h' }
+    const message = { Body: JSON.stringify({ DDBStreamBatchInfo: place }), MessageId: 'm', ReceiptHandle: 'h' }
     const images = { NewImage: { doc: { S: 'x'.repeat(2_000) } }, OldImage: { doc: { S: 'x'.repeat(2_000) } } }
     const Records = Array.from({ length: 1_000 }, (_, i) => ({
       dynamodb: { SequenceNumber: String(i + 1), ...images },

@@ -38,6 +38,7 @@ const givenUp = (from: number, to: number) => ({
       streamArn,
     },
   }),
+  MessageId: `message-${from}`,
   ReceiptHandle: `receipt-${from}`,
 })
 
@@ -56,9 +57,11 @@ interface Fate {
   readonly bad?: number
   /** Of each record. */
   readonly bytes?: number
+  /** The queue gives one message at a time, and hides none for so long that it is not there again. */
+  readonly isForgetful?: boolean
 }
 
-function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1 }: Fate): World {
+function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, isForgetful = false }: Fate): World {
   const [asked, said, relayed]: [string[], string[], DynamoDBRecord[]] = [[], [], []]
   const waiting = [...messages]
   const answers: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
@@ -70,7 +73,17 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1 }: Fa
         ApproximateNumberOfMessagesNotVisible: '0',
       },
     }),
-    'receive-message': () => ({ Messages: waiting.splice(0, 10) }),
+    'receive-message': () => {
+      if (asked.length > 100) throw new Error('it goes on for ever')
+      const given = waiting.splice(0, isForgetful ? 1 : 10)
+      if (isForgetful) waiting.push(...given)
+      return { Messages: given }
+    },
+    'delete-message': (args) => {
+      const handle = args.find((arg) => arg.startsWith('--receipt-handle='))?.split('=')[1]
+      const at = waiting.findIndex(({ ReceiptHandle }) => ReceiptHandle === handle)
+      if (at >= 0) waiting.splice(at, 1)
+    },
     'get-shard-iterator': (args) => {
       const from = Number(args.find((arg) => arg.startsWith('--sequence-number='))?.split('=')[1])
       if (from < trimmedBelow) throw new Error('An error occurred (TrimmedDataAccessException)')
@@ -145,6 +158,13 @@ describe('changes that the relay gave up', () => {
     expect(sequences(one)).toEqual([9])
     expect(deleted(one)).toHaveLength(1)
     expect(one.said).toContainEqual(expect.stringContaining('still cannot pass on 5'))
+  })
+
+  it('are tried once each, though the queue shows those that stay again before the last one was tried', () => {
+    const one = world({ messages: [givenUp(5, 5), givenUp(9, 9), givenUp(12, 12)], bad: 5, isForgetful: true })
+    expect(replayChanges(one)).toBe(2)
+    expect(sequences(one)).toEqual([9, 12])
+    expect(one.said.filter((line) => line.includes('still cannot pass on 5'))).toHaveLength(1)
   })
 
   it('that the stream has no more are forgotten: their objects were found', () => {
