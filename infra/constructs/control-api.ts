@@ -23,7 +23,7 @@ export interface ControlApiOptions {
   readonly throttlingBurstLimit?: number
   /**
    * A name of your own for the endpoint, with its `certificate`; the name in DNS, to `api.domainName`, is yours to set.
-   * The endpoint without a name is closed then.
+   * The endpoint without a name is closed then. Not for a private endpoint (`vpcEndpoints`).
    * @default - the name that API Gateway gives
    */
   readonly domainName?: string
@@ -184,10 +184,13 @@ function onlyThrough(endpointIds: readonly string[]): iam.PolicyDocument {
   })
 }
 
-function nameOf({ domainName, certificate }: ControlApiOptions): apigateway.RestApiProps {
+function nameOf({ domainName, certificate, vpcEndpoints }: ControlApiOptions): apigateway.RestApiProps {
   if (domainName === undefined && certificate === undefined) return {}
   if (domainName === undefined || certificate === undefined)
     throw new Error('a name of your own needs both, domainName and certificate')
+  // Source: AWS CloudFormation, AWS::ApiGateway::BasePathMapping: "Supported only for public custom domain names".
+  if (vpcEndpoints !== undefined)
+    throw new Error('a private API cannot have domainName: make a private custom domain name (DomainNameV2) beside it')
   return {
     domainName: { domainName, certificate, endpointType: apigateway.EndpointType.REGIONAL },
     disableExecuteApiEndpoint: true,

@@ -241,6 +241,16 @@ describe('the API', () => {
     expect(() => deployed({ domainName: 'api.example.dev' })).toThrow('needs both')
   })
 
+  it('refuses a name for a private endpoint, which AWS has for public ones only', () => {
+    const stack = new Stack(unbundledApp(), 'Test')
+    const endpoint = { vpcEndpointId: 'vpce-1', port: 443 }
+    const vpcEndpoints = [InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(stack, 'Endpoint', endpoint)]
+    const certificate = Certificate.fromCertificateArn(stack, 'Certificate', 'arn:aws:acm:eu-west-1:1:certificate/a')
+    expect(() => deployed({ vpcEndpoints, domainName: 'api.example.dev', certificate }, {}, stack)).toThrow(
+      'a private API cannot have domainName',
+    )
+  })
+
   it('is private behind VPC endpoints, and refuses who comes another way', () => {
     const stack = new Stack(unbundledApp(), 'Test')
     const endpoint = InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(stack, 'Endpoint', {
