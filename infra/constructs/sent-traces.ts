@@ -13,7 +13,10 @@ export interface SentTraces {
    * @default - that of `adot`
    */
   readonly endpoint?: string
-  /** With a key of the collector, for example. They stand in the function's variables. */
+  /**
+   * With a key of the collector, for example. They stand in the function's variables. A value that CloudFormation
+   * fills in, such as that of a secret, must have no comma and no `%`.
+   */
   readonly headers?: Readonly<Record<string, string>>
   /**
    * Of how many traces the spans are kept that begin here, from 0 to 1. The sender of a `traceparent` decides for
@@ -60,7 +63,7 @@ const beside = 'http://localhost:4318'
 /** Throws for traces that would go nowhere, or to two places. */
 export function traceProps(scope: Construct, id: string, { traces, service }: SendingTraces): TracedProps {
   const { headers = {}, ratio = 0.05, adot, layer } = traces
-  const told = Object.entries(headers).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  const told = Object.entries(headers).map(([name, value]) => `${name}=${encoded(value)}`)
   const layers = [...(layer ? [layer] : []), ...(adot ? [adotLayer(scope, `${id}Adot`, adot)] : [])]
   return {
     environment: {
@@ -74,6 +77,11 @@ export function traceProps(scope: Construct, id: string, { traces, service }: Se
     },
     ...(layers.length > 0 && { layers }),
   }
+}
+
+/** As the variable wants it. What CloudFormation fills in must be that already: nobody can encode it here. */
+function encoded(value: string): string {
+  return Token.isUnresolved(value) ? value : encodeURIComponent(value)
 }
 
 interface SendingTraces {

@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, type CfnElement } from 'aws-cdk-lib'
+import { CfnParameter, RemovalPolicy, Stack, type CfnElement } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
@@ -502,6 +502,21 @@ describe('traces', () => {
       },
     })
     expect(told(deployed({}).template())).toEqual([])
+  })
+})
+
+describe('headers of traces', () => {
+  it('may come from a secret or a parameter: what CloudFormation fills in stays as it is', () => {
+    const stack = new Stack(unbundledApp(), 'Test')
+    const key = new CfnParameter(stack, 'Key', { noEcho: true })
+    const traces = { endpoint: 'http://localhost:4318', headers: { 'x-key': key.valueAsString, 'x-team': 'a b' } }
+    expectProperties(deployed({ traces }, {}, stack).template(), 'AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          OTEL_EXPORTER_OTLP_HEADERS: { 'Fn::Join': ['', ['x-key=', { Ref: 'Key' }, ',x-team=a%20b']] },
+        }),
+      },
+    })
   })
 })
 
