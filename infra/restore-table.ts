@@ -47,8 +47,7 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   const lives = aws(['dynamodb', 'describe-time-to-live', name]) as LivesShorter
   if (!(lives.TimeToLiveDescription?.TimeToLiveStatus ?? '').startsWith('ENABL'))
     aws(['dynamodb', 'update-time-to-live', name, '--time-to-live-specification=Enabled=true,AttributeName=expires'])
-  const recovery = '--point-in-time-recovery-specification=PointInTimeRecoveryEnabled=true'
-  aws(['dynamodb', 'update-continuous-backups', name, recovery])
+  await keepBackups({ aws, say, pause }, target)
   const stream = findTable(aws, target)?.Table.LatestStreamArn ?? ''
   if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
   return { table: target, stream }
@@ -91,6 +90,24 @@ async function waitUntilActive(
 }
 
 const underWay: ReadonlySet<string> = new Set(['CREATING', 'UPDATING'])
+
+/** With pauses of twenty seconds: ten minutes. */
+const backupTriesMax = 30
+
+/** Of a table that is new, DynamoDB begins to keep backups by itself, and refuses to be asked until then. */
+async function keepBackups({ aws, say, pause }: Waiting, table: string): Promise<void> {
+  const recovery = '--point-in-time-recovery-specification=PointInTimeRecoveryEnabled=true'
+  for (let tries = 1; ; tries++) {
+    try {
+      aws(['dynamodb', 'update-continuous-backups', `--table-name=${table}`, recovery])
+      return
+    } catch (error) {
+      if (tries === backupTriesMax || !String(error).includes('ContinuousBackupsUnavailable')) throw error
+    }
+    say('DynamoDB is about to keep backups of it')
+    await pause()
+  }
+}
 
 function usedBefore(table: string): string {
   return `${table} was restored before, and has what was written to it since. To restore it anew, delete it first, or name another second`

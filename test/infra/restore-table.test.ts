@@ -19,6 +19,8 @@ class FakeAws {
   /** Of the stack. */
   parameters = ['BootstrapVersion', ...own].map((ParameterKey) => ({ ParameterKey, ParameterValue: 'none' }))
   resources = tables.map((one) => ({ ...one }))
+  /** So often DynamoDB cannot keep backups of the table yet. */
+  unavailable = 0
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
   table:
@@ -50,6 +52,10 @@ class FakeAws {
     if (verb === 'update-time-to-live') table.isShortLived = true
     if (verb === 'describe-time-to-live')
       return { TimeToLiveDescription: { TimeToLiveStatus: table.isShortLived === true ? 'ENABLED' : 'DISABLED' } }
+    if (verb === 'update-continuous-backups' && this.unavailable-- > 0)
+      throw new Error(
+        'An error occurred (ContinuousBackupsUnavailableException): Backups are being enabled for the table',
+      )
     if (verb === 'update-continuous-backups') table.isBackedUp = true
     return {}
   }
@@ -90,6 +96,16 @@ describe('the command that restores', () => {
     for (const one of aws.resources)
       one.LogicalResourceId = one.LogicalResourceId.replace(/^ControlPlane/, 'OuterPlane')
     expect(await restore(aws)).toEqual({ table: target, stream })
+  })
+
+  it('waits until DynamoDB keeps backups of a table that is new, but not for ever', async () => {
+    const aws = new FakeAws()
+    aws.unavailable = 3
+    await restore(aws)
+    expect(aws.table?.isBackedUp).toBe(true)
+    const never = new FakeAws()
+    never.unavailable = Infinity
+    await expect(restore(never)).rejects.toThrow('ContinuousBackupsUnavailableException')
   })
 
   it('is of no use for a stack without a control plane', async () => {
