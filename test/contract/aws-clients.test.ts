@@ -42,6 +42,27 @@ describe.concurrent.each([
   })
 })
 
+it('the client of SQS has what waits behind many others wait ahead of its own time', async () => {
+  let [atOnce, most] = [0, 0]
+  const server = createServer((_, reply) => {
+    most = Math.max(most, ++atOnce)
+    setTimeout(() => {
+      atOnce--
+      reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}')
+    }, 200)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = createSqsClient({ endpoint, region: 'us-east-1', credentials: testCredentials, maxAttempts: 1 })
+  const ask = new GetQueueAttributesCommand({ QueueUrl: `${endpoint}/1/queue` })
+  // By as many as there are connections, that takes more than the second that one of them may wait.
+  const sent = await Promise.allSettled(Array.from({ length: 400 }, () => client.send(ask)))
+  expect(sent.filter(({ status }) => status === 'rejected')).toEqual([])
+  expect(most).toBeLessThanOrEqual(32)
+  server.closeAllConnections()
+  server.close()
+})
+
 interface Config {
   readonly endpoint: string
   readonly region: string

@@ -59,6 +59,30 @@ describe('the client of DynamoDB', () => {
     expect(requestFailure(error)).toBe('unknown')
   })
 
+  it('has what waits behind many others wait ahead of its own time', async () => {
+    let [atOnce, most] = [0, 0]
+    const { client, requests } = await clientOf((reply) => {
+      most = Math.max(most, ++atOnce)
+      setTimeout(() => {
+        atOnce--
+        reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}')
+      }, 100)
+    })
+    // By as many as there are connections, that takes most of a second.
+    const sent = await Promise.allSettled(Array.from({ length: 400 }, () => client.send(get)))
+    expect(sent.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(requests()).toBe(400)
+    expect(most).toBeLessThanOrEqual(32)
+  })
+
+  it('has nothing wait where nothing is answered', async () => {
+    const { client, requests } = await clientOf(() => {})
+    const sent = await Promise.allSettled(Array.from({ length: 320 }, () => client.send(get)))
+    expect(sent.filter(({ status }) => status === 'fulfilled')).toEqual([])
+    // The others get no connection, or none that is of use. In turns, all would be sent, and it would take ten seconds.
+    expect(requests()).toBeLessThan(160)
+  })
+
   it('keeps a connection over a pause that is longer than it would wait', async () => {
     const { client, requests } = await clientOf((reply) => {
       reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' })

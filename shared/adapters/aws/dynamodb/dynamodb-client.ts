@@ -1,5 +1,6 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import { clientTimeouts } from '../client/client-timeouts.ts'
+import { limitRequests } from '../client/limit-requests.ts'
 
 /**
  * A client as the adapters want it: it does not retry by itself, since a repeated write must be told from a first one,
@@ -7,9 +8,6 @@ import { clientTimeouts } from '../client/client-timeouts.ts'
  * stay open between requests.
  */
 export function createDynamodbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
-  return new DynamoDBClient({
-    maxAttempts: 1,
-    requestHandler: clientTimeouts({ connectMs: 500, answerMs: 1_000 }),
-    ...config,
-  })
+  const requestHandler = clientTimeouts({ connectMs: 500, answerMs: 1_000 })
+  return limitRequests(new DynamoDBClient({ maxAttempts: 1, requestHandler, ...config }))
 }

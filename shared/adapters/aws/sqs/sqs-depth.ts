@@ -1,10 +1,12 @@
 import { GetQueueAttributesCommand, SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs'
 import { clientTimeouts } from '../client/client-timeouts.ts'
+import { limitRequests } from '../client/limit-requests.ts'
 import { serviceFailure } from '../client/service-failure.ts'
 
 /** A client that gives up on a request after three seconds: nobody who uses it waits for messages. */
 export function createSqsClient(config: SQSClientConfig = {}): SQSClient {
-  return new SQSClient({ requestHandler: clientTimeouts({ connectMs: 1_000, answerMs: 3_000 }), ...config })
+  const requestHandler = clientTimeouts({ connectMs: 1_000, answerMs: 3_000 })
+  return limitRequests(new SQSClient({ requestHandler, ...config }))
 }
 
 const waiting = 'ApproximateNumberOfMessages'
