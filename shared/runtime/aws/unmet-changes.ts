@@ -12,7 +12,8 @@ export type TellUnmet = (controller: string, ms: number) => void
 export function createTellUnmet(controllers: readonly string[], telemetry: Telemetry): TellUnmet {
   // In one process with the runs, those know.
   if (telemetry.isOneOfMany !== true) return () => {}
-  const oldestMs = new Map<string, number>()
+  const oldestMs = known.get(telemetry) ?? new Map<string, number>()
+  known.set(telemetry, oldestMs)
   for (const controller of controllers)
     telemetry.read(metrics.oldestUnconverged, { controller }, () => {
       const ms = oldestMs.get(controller) ?? 0
@@ -21,3 +22,6 @@ export function createTellUnmet(controllers: readonly string[], telemetry: Telem
     })
   return (controller, ms) => void oldestMs.set(controller, Math.max(ms, oldestMs.get(controller) ?? 0))
 }
+
+/** By controller, of each process: several ticks in it, each for its share, tell the same series. */
+const known = new WeakMap<Telemetry, Map<string, number>>()

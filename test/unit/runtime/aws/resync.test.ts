@@ -560,6 +560,23 @@ describe('a change that got lost on its way', () => {
     expect(toWidgets()).toHaveLength(waiting === 0 ? 6 : 0)
   })
 
+  it('is told by whichever share has it, of several that tick in one process', async () => {
+    const lines: string[] = []
+    const emf = createEmfTelemetry({ clock, write: (line) => void lines.push(line) })
+    telemetry = emf
+    const [first, second] = [0, 1].map((index) => process(undefined, { index, of: 2 }))
+    await first?.()
+    await second?.()
+    emf.flush()
+    lines.length = 0
+    netted = [lost('w', clock.nowMs() + 60_000)]
+    await clock.advance(5 * minuteMs)
+    await second?.()
+    emf.flush()
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(told.map((one) => one['setpoint_oldest_unconverged_seconds'] ?? [])).toContain(540)
+  })
+
   it('is found though a clock was wrong', async () => {
     await process()()
     await clock.advance(5 * minuteMs)
