@@ -2,6 +2,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from 
 import { createJwtVerifier, type Principal } from '../../adapters/aws/sign-in/jwt-verifier.ts'
 import { loadOnce } from '../../model/load-once.ts'
 import { claimedIssuer } from '../../adapters/node/claimed-issuer.ts'
+import { fetchAgain } from '../../adapters/node/fetch-again.ts'
 import type { KeyFetch } from '../../adapters/node/oidc-verifier.ts'
 import {
   contextOf,
@@ -63,8 +64,9 @@ export type Identify = (token: string, account: string | undefined) => Promise<P
 
 export function createIdentify(
   { environment, clock }: Pick<TokenBoundary, 'environment' | 'clock'>,
-  fetch: KeyFetch,
+  ask: KeyFetch,
 ): Identify {
+  const fetch = fetchAgain(ask)
   const jwt = createJwtVerifier({ issuers: issuersOf(environment), fetch, clock })
   const sts = createStsVerifier({ clusterId: clusterIdOf(environment), region: regionOf(environment), fetch, clock })
   const administrators = new Set(administratorsOf(environment).map(withoutPath))

@@ -432,6 +432,17 @@ describe('a presigned request to STS', () => {
     await expect(ask(presigned())).rejects.toThrow(expected)
   })
 
+  it('is asked about again where a connection was kept that has ended', async () => {
+    const { 'https://sts.eu-central-1.amazonaws.com/': answer } = replies
+    let times = 0
+    replies['https://sts.eu-central-1.amazonaws.com/'] = () => {
+      if (++times === 1) throw new TypeError('fetch failed', { cause: new Error('other side closed') })
+      return answer?.() ?? Response.error()
+    }
+    expect((await ask(presigned())).principalId).toBe(role)
+    expect(asked).toHaveLength(2)
+  })
+
   it('fails without saying no while STS does not answer', async () => {
     delete replies[base]
     await expect(ask(presigned())).rejects.toThrow(/does not answer/)
