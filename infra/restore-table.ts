@@ -176,7 +176,7 @@ async function addFeed({ aws, say, pause }: Waiting, table: string): Promise<voi
       'dynamodb',
       'update-table',
       `--table-name=${table}`,
-      '--attribute-definitions=AttributeName=feed,AttributeType=S AttributeName=rv,AttributeType=N',
+      `--attribute-definitions=${JSON.stringify(feedKeys)}`,
       `--global-secondary-index-updates=${JSON.stringify([{ Create: feedIndex }])}`,
     ])
   const made = { what: `index feed of ${table}`, how: 'DynamoDB fills the index feed' }
@@ -184,7 +184,11 @@ async function addFeed({ aws, say, pause }: Waiting, table: string): Promise<voi
   await waitForTable({ aws, say, pause }, table, 'DynamoDB updates it')
 }
 
-/** As the table of a stack has it. */
+/** As the table of a stack has them. */
+const feedKeys = [
+  { AttributeName: 'feed', AttributeType: 'S' },
+  { AttributeName: 'rv', AttributeType: 'N' },
+]
 const feedIndex = {
   IndexName: 'feed',
   KeySchema: [

@@ -119,9 +119,15 @@ describe('the command that restores', () => {
     aws.isEarlier = true
     await restore(aws)
     expect(aws.table?.feed).toBe('ACTIVE')
-    const given = /--global-secondary-index-updates=(\S+)/.exec(aws.asked.join('\n'))?.[1] ?? ''
+    const given = (name: string): unknown =>
+      JSON.parse(new RegExp(`--${name}=(\\S+)`).exec(aws.asked.join('\n'))?.[1] ?? '')
     const feed = tableDefinition.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === 'feed')
-    expect(JSON.parse(given)).toEqual([{ Create: feed }])
+    expect(given('global-secondary-index-updates')).toEqual([{ Create: feed }])
+    // As JSON, too: of a list in one argument, the command line takes no other form.
+    const keys = tableDefinition.AttributeDefinitions?.filter(
+      ({ AttributeName: key }) => key === 'feed' || key === 'rv',
+    )
+    expect(given('attribute-definitions')).toEqual(keys)
   })
 
   it('can be repeated, and restores nothing twice, but says that the table may have been written to', async () => {
