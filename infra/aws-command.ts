@@ -6,13 +6,6 @@ import { join } from 'node:path'
 /** What the AWS command line answers, as JSON. Throws what it refuses with. */
 export type AnswerAws = (args: readonly string[]) => unknown
 
-/** As CloudFormation lists those of a stack. */
-export interface StackResource {
-  readonly LogicalResourceId: string
-  readonly PhysicalResourceId: string
-  readonly ResourceType: string
-}
-
 export function askAws(args: readonly string[]): unknown {
   const options = { encoding: 'utf8', maxBuffer: answerBytesMax } as const
   const { status, stdout, stderr, error } = spawnSync('aws', [...args, '--output=json'], options)

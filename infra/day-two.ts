@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { askAws, invokeFunction } from './aws-command.ts'
 import { checkQuotas, neededIn } from './check-quotas.ts'
-import { findResources, redriveDeadLetters, replayChanges } from './redrive.ts'
+import { findResources } from './plane-resources.ts'
+import { redriveDeadLetters, replayChanges } from './redrive.ts'
 import { restoreTable, switchTable } from './restore-table.ts'
 
 const usage = `usage: setpoint-aws COMMAND

@@ -2,7 +2,8 @@
  * Gives the dead letters of a control plane back to their queues, and has the relay pass on the changes that it gave
  * up. Run it after a bug or an outage is repaired. Without it both happen later. It can be run again.
  */
-import type { AnswerAws, StackResource } from './aws-command.ts'
+import type { AnswerAws } from './aws-command.ts'
+import type { Find } from './plane-resources.ts'
 
 export interface Redrive {
   readonly find: Find
@@ -10,22 +11,6 @@ export interface Redrive {
   /** Hands an event to a function. */
   readonly invoke: (name: string, event: unknown) => unknown
   readonly say: (line: string) => void
-}
-
-/** Parts of logical ids, which never change (test/infra/logical-ids.test.ts). */
-const parts = { deadLetters: 'SystemDeadLetters', failures: 'RelayFailures', relay: 'RelayFunction' } as const
-
-export type Find = (part: keyof typeof parts, type: string) => string
-
-/** Lists the stack's resources, once for both. */
-export function findResources({ aws, stack }: { readonly aws: AnswerAws; readonly stack: string }): Find {
-  const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
-  const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly StackResource[] }
-  return (part, type) => {
-    const found = all.find((one) => one.ResourceType === type && one.LogicalResourceId.includes(parts[part]))
-    if (found === undefined) throw new Error(`the stack ${stack} has no ${parts[part]}: it is no control plane`)
-    return found.PhysicalResourceId
-  }
 }
 
 /** SQS moves each dead letter to the queue that it came from. How many there were, about. */

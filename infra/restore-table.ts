@@ -2,7 +2,8 @@
  * Restores the objects of a control plane to a second of the last 35 days, into a new table beside the old one, and
  * switches to it if that is asked for. It can be run again: it makes nothing that is there.
  */
-import type { AnswerAws, StackResource } from './aws-command.ts'
+import type { AnswerAws } from './aws-command.ts'
+import { findResources } from './plane-resources.ts'
 import { notRestored, restoredParameters, type RestoredTable } from './restored-table.ts'
 
 export interface Restore {
@@ -202,17 +203,11 @@ interface LivesShorter {
   readonly TimeToLiveDescription?: { readonly TimeToLiveStatus?: string }
 }
 
-/** The table that a stack uses: a restored one if its parameter names one, or its own, which has the same id ahead. */
+/** The table that a stack uses: a restored one, if its parameter names one, or its own. */
 function tableOf(aws: AnswerAws, stack: string): string {
-  const { table: name } = restoredParameters
-  const { ParameterKey: key, ParameterValue: restored } = findParameter(listParameters(aws, stack), name, stack)
+  const { ParameterValue: restored } = findParameter(listParameters(aws, stack), restoredParameters.table, stack)
   if (restored !== undefined && restored !== notRestored) return restored
-  const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
-  const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly StackResource[] }
-  const own = new RegExp(`${key.slice(0, -name.length)}Table[0-9A-F]{8}$`)
-  const found = all.find((one) => one.ResourceType === 'AWS::DynamoDB::Table' && own.test(one.LogicalResourceId))
-  if (found === undefined) throw new Error(`the stack ${stack} has no table of objects`)
-  return found.PhysicalResourceId
+  return findResources({ aws, stack })('table', 'AWS::DynamoDB::Table')
 }
 
 function findTable(aws: AnswerAws, name: string): Described | undefined {

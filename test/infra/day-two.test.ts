@@ -43,20 +43,23 @@ describe('setpoint-aws', () => {
   it('says in one line what AWS refuses with', async () => {
     answer('list-stack-resources', '{ "StackResourceSummaries": [] }')
     const { code, stderr } = await type('redrive', '--stack=Setpoint-dev')
-    expect(stderr).toBe('setpoint-aws: the stack Setpoint-dev has no RelayFailures: it is no control plane\n')
+    expect(stderr).toBe(
+      'setpoint-aws: the stack Setpoint-dev has no Custom::SetpointControllers: it is no control plane\n',
+    )
     expect(code).toBe(1)
   })
 
   it('passes on changes that take megabytes, as those of a busy stream do', async () => {
-    const resource = (part: string, of: string) => ({
-      LogicalResourceId: part,
+    const resource = (part: string, ResourceType: string) => ({
+      LogicalResourceId: `Plane${part}01234567`,
       PhysicalResourceId: part,
-      ResourceType: `AWS::${of}`,
+      ResourceType,
     })
     const all = [
-      resource('RelayFailures', 'SQS::Queue'),
-      resource('RelayFunction', 'Lambda::Function'),
-      resource('SystemDeadLetters', 'SQS::Queue'),
+      resource('Controllers', 'Custom::SetpointControllers'),
+      resource('RelayFailures', 'AWS::SQS::Queue'),
+      resource('RelayFunction', 'AWS::Lambda::Function'),
+      resource('SystemDeadLetters', 'AWS::SQS::Queue'),
     ]
     const place = { shardId: 's', startSequenceNumber: '1', endSequenceNumber: '1000', streamArn: 'arn' }
     const message = { Body: JSON.stringify({ DDBStreamBatchInfo: place }), MessageId: 'm', ReceiptHandle: 'h' }

@@ -1,18 +1,25 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
-import { findResources, redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
+import { findResources } from '../../infra/plane-resources.ts'
+import { redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
 import { deployed, resourcesOf } from './synthesized.ts'
 
 /** The resources of a stack as it is synthesized, by names that CloudFormation might give them. */
 const template = deployed().template()
-const summaries = ['AWS::SQS::Queue', 'AWS::Lambda::Function'].flatMap((ResourceType) =>
-  Object.keys(resourcesOf(template, ResourceType)).map((LogicalResourceId) => ({
-    LogicalResourceId,
-    ResourceType,
-    PhysicalResourceId: `https://sqs/${LogicalResourceId}`,
-  })),
+const ofPlane = ['AWS::SQS::Queue', 'AWS::Lambda::Function', 'Custom::SetpointControllers'].flatMap((type) =>
+  Object.keys(resourcesOf(template, type)).map((id) => resourceOf(id, type)),
 )
+/** An app has functions and queues besides. */
+const summaries = [
+  resourceOf('OrdersRelayFunction01234567', 'AWS::Lambda::Function'),
+  resourceOf('OrdersRelayFailures01234567', 'AWS::SQS::Queue'),
+  ...ofPlane,
+]
+
+function resourceOf(LogicalResourceId: string, ResourceType: string) {
+  return { LogicalResourceId, ResourceType, PhysicalResourceId: `https://sqs/${LogicalResourceId}` }
+}
 
 const streamArn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
 
@@ -108,7 +115,7 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, isFo
     say: (line) => void said.push(line),
     aws,
     invoke: (name, event) => {
-      expect(name).toContain('RelayFunction')
+      expect(name).toContain('ControlPlaneRelayFunction')
       if (JSON.stringify(event).length > 6_000_000) throw new Error('RequestTooLargeException')
       const { Records: records } = event as { readonly Records: readonly DynamoDBRecord[] }
       const failed = records.filter(({ dynamodb }) => dynamodb?.SequenceNumber === String(bad))
@@ -127,8 +134,8 @@ describe('changes that the relay gave up', () => {
     expect(replayChanges(one)).toBe(7)
     expect(sequences(one)).toEqual([5, 20, 21, 22, 23, 24, 25])
     expect(deleted(one)).toEqual([
-      expect.stringMatching(/RelayFailures\S* --receipt-handle=receipt-5$/),
-      expect.stringMatching(/RelayFailures\S* --receipt-handle=receipt-20$/),
+      expect.stringMatching(/ControlPlaneRelayFailures\S* --receipt-handle=receipt-5$/),
+      expect.stringMatching(/ControlPlaneRelayFailures\S* --receipt-handle=receipt-20$/),
     ])
   })
 
@@ -192,7 +199,6 @@ describe('dead letters', () => {
 })
 
 it('refuses a stack that is no control plane', () => {
-  const aws = () => ({ StackResourceSummaries: [] })
-  const one = { ...world({}), aws, find: findResources({ stack: 'other', aws }) }
-  expect(() => replayChanges(one)).toThrow('it is no control plane')
+  const aws = () => ({ StackResourceSummaries: summaries.slice(0, 2) })
+  expect(() => findResources({ stack: 'other', aws })).toThrow('it is no control plane')
 })

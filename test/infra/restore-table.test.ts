@@ -5,20 +5,24 @@ import { restoreTable, switchTable } from '../../infra/restore-table.ts'
 import { deployed, resourcesOf } from './synthesized.ts'
 
 /** Of the stack, with other tables beside the one of objects. */
-const tables = [...Object.keys(resourcesOf(deployed().template(), 'AWS::DynamoDB::Table')), 'OrdersTable01234567'].map(
-  (LogicalResourceId) => ({
-    LogicalResourceId,
-    ResourceType: 'AWS::DynamoDB::Table',
-    PhysicalResourceId: LogicalResourceId.startsWith('ControlPlaneTable') ? 'Setpoint-dev-Table' : 'another',
-  }),
-)
+const resources = [
+  resourceOf('OrdersTable01234567', 'AWS::DynamoDB::Table'),
+  ...['AWS::DynamoDB::Table', 'Custom::SetpointControllers'].flatMap((type) =>
+    Object.keys(resourcesOf(deployed().template(), type)).map((id) => resourceOf(id, type)),
+  ),
+]
+
+function resourceOf(LogicalResourceId: string, ResourceType: string) {
+  const isOfObjects = LogicalResourceId.startsWith('ControlPlaneTable')
+  return { LogicalResourceId, ResourceType, PhysicalResourceId: isOfObjects ? 'Setpoint-dev-Table' : 'another' }
+}
 
 /** What DynamoDB makes of the commands: a restored table has neither stream, nor time to live, nor backups. */
 class FakeAws {
   readonly asked: string[] = []
   /** Of the stack. */
   parameters = ['BootstrapVersion', ...own].map((ParameterKey) => ({ ParameterKey, ParameterValue: 'none' }))
-  resources = tables.map((one) => ({ ...one }))
+  resources = resources.map((one) => ({ ...one }))
   /** So often DynamoDB cannot keep backups of the table yet. */
   unavailable = 0
   /** Whether the restored table is one of a version that had no index `feed`. */
