@@ -62,7 +62,8 @@ async function findUntold(
 }
 
 function textsOf({ data = {} }: SecretObject = {} as SecretObject): Texts {
-  const decoder = new TextDecoder()
+  // A mark of the order of bytes is the text's own.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decoder.decode(bytesFromBase64(value))]))
 }
 

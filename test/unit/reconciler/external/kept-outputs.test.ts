@@ -25,6 +25,14 @@ function given(to: unknown, more: Given = {}): Given {
 const applied = ['apply', { metadata: { name: 'thing-login' }, stringData: { user: 'x' } }]
 const dueMemory = { ...made, syncedAtMs: 0 }
 
+it('outputs that are told no more are kept to the letter, with a mark of the order of bytes, too', async () => {
+  const user = '\uFEFFx'
+  const objects = { 'ns/thing-login': { data: { user: Buffer.from(user).toString('base64') } } as unknown as ApiObject }
+  const outputs: Outputs<ApiObject> = { name: () => 'thing-login', data: () => ({}) }
+  const { secrets } = await runOnce({ entities, objects, memory: dueMemory, far: { outputs } })
+  expect(secrets).toEqual([['apply', { metadata: { name: 'thing-login' }, stringData: { user } }]])
+})
+
 describe('outputs', () => {
   it.each<[string, unknown, object, readonly unknown[], object]>([
     ['of a Secret are applied', undefined, dueMemory, [applied], { outputs: kept }],
