@@ -29,6 +29,14 @@ export async function readDeleteOptions(request: HttpRequest): Promise<DeleteOpt
   }
 }
 
+/** The same for many objects: what cannot be read is in no list, and goes one by one. */
+export async function readOptionsForMany(request: HttpRequest): Promise<DeleteOptions> {
+  const options = await readDeleteOptions(request)
+  const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
+  refuseOptions('DeleteOptions', options.ignoreDamage === true ? [invalid(ignoreDamage, true, why)] : [])
+  return options
+}
+
 /** As Kubernetes names it. */
 const ignoreDamage = 'ignoreStoreReadErrorWithClusterBreakingPotential'
 
@@ -84,10 +92,12 @@ function checkTypes({
   orphanDependents,
   propagationPolicy,
   preconditions,
+  [ignoreDamage]: ignores,
 }: JsonObject) {
   requireType(kind, 'kind', 'DeleteOptions', kind === 'DeleteOptions' || kind === '')
   requireType(grace, 'gracePeriodSeconds', 'an integer', Number.isSafeInteger(grace))
   requireType(orphanDependents, 'orphanDependents', 'a boolean', typeof orphanDependents === 'boolean')
+  requireType(ignores, ignoreDamage, 'a boolean', typeof ignores === 'boolean')
   requireType(propagationPolicy, 'propagationPolicy', 'a string', typeof propagationPolicy === 'string')
   requireType(preconditions, 'preconditions', 'an object', isObject(preconditions))
   if (!isObject(preconditions)) return

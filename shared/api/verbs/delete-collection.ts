@@ -4,7 +4,7 @@ import type { StoredObject } from '../../model/stored-object.ts'
 import type { DeleteOptions, ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { withDamageWarnings } from '../damage-warnings.ts'
-import { readDeleteOptions } from '../delete-options.ts'
+import { readOptionsForMany } from '../delete-options.ts'
 import { pageOptions } from '../list-options.ts'
 import { jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
@@ -17,7 +17,7 @@ import { viewOf } from '../view.ts'
 export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
     const view = viewOf(call, services.clock)
-    const options = await readDeleteOptions(call.request)
+    const options = await readOptionsForMany(call.request)
     const deleted = await deleteSelected(call, options, services)
     return withDamageWarnings(jsonText(200, view.list(deleted)), deleted)
   }

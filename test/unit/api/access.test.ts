@@ -77,6 +77,22 @@ describe('whoever has no role', () => {
     expect(await alice(line)).toMatchObject({ status: 403, body: { reason: 'Forbidden', message, code: 403 } })
   })
 
+  it('may not delete what cannot be read by the right to delete alone', async () => {
+    const line = `DELETE ${configMaps}/a?ignoreStoreReadErrorWithClusterBreakingPotential=true`
+    await made(`POST ${configMaps}`, { metadata: { name: 'a' } })
+    await bind('edit', 'alice', 'default')
+    const message = expect.stringContaining(
+      'User "alice" cannot unsafe-delete-ignore-read-errors resource "configmaps"',
+    )
+    expect(await alice(line)).toMatchObject({ status: 403, body: { reason: 'Forbidden', message } })
+    expect(await alice(`GET ${configMaps}/a`)).toMatchObject({ status: 200 })
+
+    const verbs = ['unsafe-delete-ignore-read-errors']
+    await role('unsafe', { apiGroups: [''], resources: ['configmaps'], verbs })
+    await bind('unsafe', 'alice', 'default')
+    expect(await alice(line)).toMatchObject({ status: 200 })
+  })
+
   it('may find out what is served, and what they may do', async () => {
     for (const path of ['/api', '/apis', '/apis/example.com/v1', '/openapi/v2', '/openapi/v3', '/version', '/livez'])
       expect([path, (await alice(`GET ${path}`)).status]).toEqual([path, 200])

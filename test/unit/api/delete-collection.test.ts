@@ -37,6 +37,15 @@ function open(pages: readonly ObjectList[], ends: Readonly<Record<string, () => 
 const done = { status: 200, resourceVersion: '50', warning: undefined }
 
 describe('a delete of many', () => {
+  it('leaves what cannot be read to deletions of its own', async () => {
+    const { ask, deleted } = open([page(['a'])])
+    const end = await ask('ignoreStoreReadErrorWithClusterBreakingPotential=true')
+    expect(String(end)).toContain(
+      'ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: is not allowed with DELETECOLLECTION',
+    )
+    expect(deleted()).toEqual([])
+  })
+
   it('deletes all that are selected, page by page', async () => {
     const { ask, deleted, listed } = open([page(['a', 'b'], { continue: 'c' }), page(['d'], { resourceVersion: '60' })])
     expect(await ask('')).toEqual({ ...done, names: 'abd' })

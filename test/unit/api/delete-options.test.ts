@@ -36,7 +36,6 @@ describe('the options of a delete in its body', () => {
     ],
     [{ [ignore]: true }, { ignoreDamage: true, said: { [ignore]: true } }],
     [{ [ignore]: false }, { said: { [ignore]: false } }],
-    [{ [ignore]: 'true' }, { said: { [ignore]: 'true' } }],
     [{ preconditions: {} }, { preconditions: {}, said: { preconditions: {} } }],
     [
       { preconditions: { uid: 'u', resourceVersion: '7' } },
@@ -62,6 +61,7 @@ describe('the options of a delete in its body', () => {
     [{ gracePeriodSeconds: 1.5 }, 'BAD_REQUEST: DeleteOptions: gracePeriodSeconds must be an integer'],
     [{ gracePeriodSeconds: '1' }, 'BAD_REQUEST: DeleteOptions: gracePeriodSeconds must be an integer'],
     [{ orphanDependents: 'true' }, 'BAD_REQUEST: DeleteOptions: orphanDependents must be a boolean'],
+    [{ [ignore]: 'true' }, `BAD_REQUEST: DeleteOptions: ${ignore} must be a boolean`],
     [{ propagationPolicy: 1 }, 'BAD_REQUEST: DeleteOptions: propagationPolicy must be a string'],
     [{ preconditions: 'u' }, 'BAD_REQUEST: DeleteOptions: preconditions must be an object'],
     [{ preconditions: { uid: 1 } }, 'BAD_REQUEST: DeleteOptions: preconditions.uid must be a string'],
