@@ -32,21 +32,27 @@ export function userOfCertificate(
   return { name: commonName, groups: [...new Set([...organizations, authenticatedGroup])] }
 }
 
-/** PEM of the authorities in a file. Throws BAD_REQUEST with what to mend. */
+/**
+ * PEM of the authorities in a file, without those that have ended, unless all have. Throws BAD_REQUEST with what to
+ * mend.
+ */
 export function loadClientAuthority(file: string, nowMs: number): string {
   const pem = read(file)
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  if (blocks.length === 0) throw refusal(file, 'holds no certificate in PEM')
-  for (const block of blocks) checkAuthority(file, block, nowMs)
-  return blocks.join('\n')
+  const authorities = blocks.map((block) => ({ block, ...readAuthority(file, block) }))
+  const valid = authorities.filter(({ endsAtMs }) => nowMs <= endsAtMs)
+  const [first] = authorities
+  if (first === undefined) throw refusal(file, 'holds no certificate in PEM')
+  if (valid.length === 0)
+    throw refusal(file, `holds ${first.name}, which ended at ${new Date(first.endsAtMs).toISOString()}`)
+  return valid.map(({ block }) => block).join('\n')
 }
 
-function checkAuthority(file: string, pem: string, nowMs: number): void {
-  const certificate = parse(file, pem)
-  const { ca, subject, validToDate } = certificate
+function readAuthority(file: string, pem: string): { readonly name: string; readonly endsAtMs: number } {
+  const { ca, subject, validToDate } = parse(file, pem)
   const name = subject.replaceAll('\n', ', ')
   if (!ca) throw refusal(file, `holds the certificate of ${name}, which is of no authority: it signs no others`)
-  if (nowMs > validToDate.getTime()) throw refusal(file, `holds ${name}, which ended at ${validToDate.toISOString()}`)
+  return { name, endsAtMs: validToDate.getTime() }
 }
 
 function parse(file: string, pem: string): X509Certificate {

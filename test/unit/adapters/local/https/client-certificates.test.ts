@@ -129,9 +129,14 @@ describe('the file of authorities', () => {
   it('may be used to the last moment of its certificates', () => {
     const { validToDate } = new X509Certificate(authority.pem)
     const at = (nowMs: number) => () => loadClientAuthority(file, nowMs)
-    writeFileSync(file, `${authority.pem}\n${createAuthority('lasting', 7_200_000).pem}`)
+    writeFileSync(file, authority.pem)
     expect(at(validToDate.getTime())()).toContain('BEGIN CERTIFICATE')
     expect(at(validToDate.getTime() + 1)).toThrow('holds CN=test authority, which ended at')
+  })
+
+  it('is taken without those that have ended: the others go on', () => {
+    const next = createAuthority('next', 7_200_000)
+    expect(load(`${createAuthority('old', -1_000).pem}\n${next.pem}`)).toBe(next.pem.trim())
   })
 
   it('has to be there', () => {
