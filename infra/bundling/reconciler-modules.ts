@@ -38,27 +38,28 @@ const described = new Map<string, readonly ReconcilerDescription[]>()
 
 function describe(file: string): readonly ReconcilerDescription[] {
   const script = bundleText(`import * as module from ${JSON.stringify(file)}\n${describing}`, dirname(file))
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', saying, '--input-type=module', '-'], {
     input: script,
     encoding: 'utf8',
     maxBuffer: 2 ** 24,
   })
-  if (status !== 0) throw new Error(`cannot load ${file}: ${withoutSource(stderr)}`)
+  if (status !== 0) throw new Error(`cannot load ${file}: ${stderr.trim()}`)
   const found = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
   if (found.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
   return found
 }
 
-/** Node prints the line of the source that it stopped at, which is the whole bundle. */
-function withoutSource(complaint: string): string {
-  return complaint
-    .split('\n')
-    .filter(({ length }) => length < lineMax)
-    .join('\n')
-    .trim()
-}
-
-const lineMax = 2_000
+/**
+ * Node itself begins with the line that an error comes from, which is the whole bundle, and loses what it says behind
+ * that if nobody reads it at once.
+ */
+const saying = `data:text/javascript,${encodeURIComponent(`
+import { writeSync } from 'node:fs'
+import { inspect } from 'node:util'
+process.setUncaughtExceptionCaptureCallback((error) => {
+  writeSync(2, inspect(error).slice(0, 10_000))
+  process.exit(1)
+})`)}`
 
 // The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.
 const describing = `
