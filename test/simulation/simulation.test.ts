@@ -42,13 +42,21 @@ describe('the control plane on simulated AWS', () => {
     expect(scenarios.filter(({ resyncMinutes }) => resyncMinutes === 0).map(({ seed }) => seed)).toEqual([])
   })
 
+  const planted = [...plantedBugs, ...plantedInRules, ...plantedInWatches, ...plantedLocally]
+
   it('can have each of its bugs planted: what they stand in place of is there, once', () => {
     const root = join(import.meta.dirname, '../..')
     const timesIn = ({ file, find }: PlantedBug): number =>
       readFileSync(join(root, file), 'utf8').split(find).length - 1
-    const planted = [...plantedBugs, ...plantedInRules, ...plantedInWatches, ...plantedLocally]
     expect(planted.length).toBeGreaterThanOrEqual(110)
     expect(planted.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
+  })
+
+  it('names each of its planted bugs in its page', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/simulator.md'), 'utf8')
+    const [, tables = ''] = page.split('## Planted bugs')
+    const named = [...tables.matchAll(/^\| (?!planted bug|---)(.+?) \|/gm)].map(([, bug]) => bug)
+    expect(named.toSorted()).toEqual(planted.map(({ bug }) => bug).toSorted())
   })
 
   const folder = join(import.meta.dirname, 'regressions')

@@ -40,7 +40,7 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: ',',
     },
     {
-      bug: 'a process that starts goes on with what changes from then on',
+      bug: 'a process that starts continues with what changes from then on',
       file: localEngine,
       find: "const from = (await options.relayed.load()) ?? '0'",
       replace: 'const from = await options.feed.latest()',
@@ -71,13 +71,13 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'PRAGMA synchronous = NORMAL;',
     },
     {
-      bug: 'a write is made over whatever was written meanwhile',
+      bug: 'a write overwrites the writes that came after its read',
       file: `${sqlite}/sqlite-objects.ts`,
       find: 'if (remembered !== undefined && isOf(remembered, before)) return remembered',
       replace: 'if (remembered !== undefined) return remembered',
     },
     {
-      bug: 'the timer of an object goes with a write of somebody else',
+      bug: 'the timer of an object disappears with a write of somebody else',
       file: `${sqlite}/sqlite-objects.ts`,
       find: 'updateHead.run(rv, nextRunAtMs, row.id, row.rv)',
       replace: "updateHead.run(rv, touched.includes('engine') ? nextRunAtMs : null, row.id, row.rv)",
