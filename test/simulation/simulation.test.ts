@@ -55,7 +55,7 @@ describe('the control plane on simulated AWS', () => {
   it('names each of its planted bugs in its page', () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/simulator.md'), 'utf8')
     const [, tables = ''] = page.split('## Planted bugs')
-    const named = [...tables.matchAll(/^\| (?!planted bug|---)(.+?) \|/gm)].map(([, bug]) => bug)
+    const named = [...tables.matchAll(/^\| (?!planted bug|---)(.+?) \|/gm)].map(([, bug = '']) => bug)
     expect(named.toSorted()).toEqual(planted.map(({ bug }) => bug).toSorted())
   })
 
