@@ -17,15 +17,15 @@ export function runToken(args: readonly string[]): void {
   switch (verb) {
     case 'add':
       users.add(name, values.groups.split(',').filter(Boolean), kubeconfig)
-      return print(`${kubeconfig} lets ${name} in, who may do nothing yet:
+      return print(`${kubeconfig} gives ${name} access; ${name} has no rights yet:
   kubectl create rolebinding ${asObjectName(name)} --clusterrole=edit --user=${name}
 `)
     case 'rotate':
       users.rotate(name, kubeconfig)
-      return print(`${kubeconfig} has another token of ${name}; the one of before has ended\n`)
+      return print(`${kubeconfig} has a new token of ${name}; the old one is no longer valid\n`)
     default:
       users.remove(name)
-      return print(`the token of ${name} has ended\n`)
+      return print(`the token of ${name} is no longer valid\n`)
   }
 }
 

@@ -248,7 +248,9 @@ describe('setpoint dev', longOnly, () => {
   it('takes the code that changed, keeps the objects and who is connected, and runs each object', async () => {
     edit('message: spec.message', 'message: `${spec.message}!`')
     await expect.poll(message, long).toBe('hi!')
-    expect(program.stdout).toMatch(/greeting\/reconciler.ts has changed\nreconcilers run with it after \d+ ms\n/)
+    expect(program.stdout).toMatch(
+      /greeting\/reconciler.ts has changed\nthe reconcilers run the changed code after \d+ ms\n/,
+    )
     expect(program.stdout.match(/ready at/g)).toHaveLength(1)
   })
 
@@ -256,7 +258,7 @@ describe('setpoint dev', longOnly, () => {
     edit('${spec.message}!', '${spec.massage}!')
     await expect.poll(() => program.stderr, long).toMatch(/types: greeting\/reconciler.ts.* error TS/)
     edit('export const', 'export export const')
-    await expect.poll(() => program.stderr, long).toMatch(/the reconcilers of before go on: .*SyntaxError/s)
+    await expect.poll(() => program.stderr, long).toMatch(/the old reconcilers stay in use: .*SyntaxError/s)
     expect(await client.send(`GET ${collection}/example`)).toMatchObject({ status: 200 })
     edit('export export const', 'export const')
     edit('${spec.massage}!', '${spec.message}?')
@@ -267,7 +269,7 @@ describe('setpoint dev', longOnly, () => {
     const greeting = join(app, 'greeting')
     edit('import { Greeting }', "import { end } from './late/end.ts'\nimport { Greeting }")
     edit('${spec.message}?', '${spec.message}${end}')
-    await expect.poll(() => program.stderr, long).toMatch(/the reconcilers of before go on: .*late\/end.ts/s)
+    await expect.poll(() => program.stderr, long).toMatch(/the old reconcilers stay in use: .*late\/end.ts/s)
     const write = (end: string): void => writeFileSync(join(greeting, 'late/end.ts'), `export const end = '${end}'\n`)
     mkdirSync(join(greeting, 'late'))
     await delay(300)

@@ -128,7 +128,7 @@ describe('a backup', () => {
   it('is taken from the files after a kill', async () => {
     expect(await setpoint('health', '--data-dir', 'data')).toMatchObject({ code: 0, stdout: 'ok\n' })
     await plane.stop('SIGKILL')
-    await expectRefusal(['health', '--data-dir', 'data'], 'nobody answers at https://127.0.0.1:')
+    await expectRefusal(['health', '--data-dir', 'data'], 'no control plane answers at https://127.0.0.1:')
     expect(await setpoint('backup', 'two.backup', '--data-dir', 'data')).toMatchObject({ code: 0, stderr: '' })
     expect(statSync(at('two.backup')).mode & 0o777).toBe(0o600)
     await setpoint('restore', 'two.backup', '--data-dir', 'after', '--keys', 'data', '--as-copy')

@@ -28,7 +28,7 @@ export class RateLimited extends Error {
   readonly wasCalled: boolean
 
   constructor(afterMs: number, wasCalled: boolean) {
-    super("the account's rate limit is reached; it goes on by itself")
+    super("the account's rate limit is reached; the calls continue by themselves")
     this.afterMs = afterMs
     this.wasCalled = wasCalled
   }

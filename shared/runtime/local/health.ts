@@ -9,7 +9,7 @@ export async function askHealth(directory: string): Promise<string> {
   if (access === undefined)
     throw new OperatingError('UNAVAILABLE', `${directory} has no control plane that was started`)
   const answer = await openLocalRequest(access, { method: 'GET', path: 'readyz' })
-  if (answer === undefined) throw new OperatingError('UNAVAILABLE', `nobody answers at ${access.server}`)
+  if (answer === undefined) throw new OperatingError('UNAVAILABLE', `no control plane answers at ${access.server}`)
   const said = await text(answer)
   if (answer.statusCode !== 200) throw new OperatingError('UNAVAILABLE', said)
   return said

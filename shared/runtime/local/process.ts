@@ -62,10 +62,10 @@ async function reload(plane: LocalControlPlane, file: string): Promise<void> {
   const startMs = performance.now()
   try {
     await plane.reload(reloadMs)
-    process.stdout.write(`reconcilers run with it after ${Math.round(performance.now() - startMs)} ms\n`)
+    process.stdout.write(`the reconcilers run the changed code after ${Math.round(performance.now() - startMs)} ms\n`)
   } catch (error) {
     const told = error instanceof OperatingError || error instanceof DefinitionError ? error.message : inspect(error)
-    process.stderr.write(`setpoint: the reconcilers of before go on: ${told}\n`)
+    process.stderr.write(`setpoint: the old reconcilers stay in use: ${told}\n`)
   }
 }
 

@@ -128,5 +128,8 @@ export function parseUsers(text: string, file: string): ReadonlyMap<string, User
 }
 
 function refusal(place: string, why: string): OperatingError {
-  return new OperatingError('BAD_REQUEST', `${place}: ${why}; until then nobody of this file is let in`)
+  return new OperatingError(
+    'BAD_REQUEST',
+    `${place}: ${why}; until this is corrected, all users of the file are refused`,
+  )
 }

@@ -433,7 +433,7 @@ describe('a call that fails', () => {
 })
 
 describe('a rate that the account has reached', () => {
-  const message = "the account's rate limit is reached; it goes on by itself"
+  const message = "the account's rate limit is reached; the calls continue by themselves"
   const waiting = { reason: 'RateLimited', message }
 
   it('makes an object wait for which somebody waits, and says so', async () => {
