@@ -35,9 +35,9 @@ function byteLength(body: string | Uint8Array): number {
 /** Of one stream so much waits here; each has a window of its own at the client. */
 const waitingMax = 16_384
 
-async function sendPieces({ stream, onTaken }: Answer, pieces: Stream | Iterable<Uint8Array>): Promise<void> {
+async function sendPieces({ stream, onTaken }: Answer, pieces: Stream | Iterable<string | Uint8Array>): Promise<void> {
   for await (const piece of pieces)
-    for (const part of isLong(piece) ? partsOf(piece) : [piece]) {
+    for (const part of partsOf(piece)) {
       if (stream.destroyed) return
       if (stream.writableLength + part.length <= waitingMax) stream.write(part, onTaken)
       else {

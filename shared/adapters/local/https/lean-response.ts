@@ -85,7 +85,7 @@ async function switchOver(connection: Connection, exchange: Exchange, response: 
 
 interface StreamToSend {
   readonly head: string
-  readonly pieces: Stream | Iterable<Uint8Array>
+  readonly pieces: Stream | Iterable<string | Uint8Array>
   readonly isChunked: boolean
 }
 
@@ -97,7 +97,7 @@ async function sendStream(connection: Connection, { head, pieces, isChunked }: S
   setImmediate(() => socket.uncork())
   socket.write(head, 'latin1')
   for await (const piece of pieces) {
-    for (const part of isLong(piece) ? partsOf(piece) : [piece]) {
+    for (const part of partsOf(piece)) {
       if (isOver(connection)) return
       if (part.length > 0 && !sendPiece(socket, part, isChunked)) await room(connection)
     }

@@ -244,10 +244,10 @@ const ascii = 'latin1'
 /** Takes the next piece when the client has room for it. */
 async function sendPieces(
   outgoing: ServerResponse,
-  pieces: AsyncIterable<string | Uint8Array> | Iterable<Uint8Array>,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
 ): Promise<void> {
   for await (const piece of pieces)
-    for (const part of isLong(piece) ? partsOf(piece) : [piece]) {
+    for (const part of partsOf(piece)) {
       if (outgoing.closed) return
       if (!outgoing.write(part, encodingOf(part))) await roomOrEnd(outgoing)
     }

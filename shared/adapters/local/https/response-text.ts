@@ -95,7 +95,12 @@ export function isLong(piece: string | Uint8Array): boolean {
   return piece.length > partBytes
 }
 
-export function* partsOf(piece: string | Uint8Array): Iterable<Uint8Array> {
+/** The piece itself, if it is not long. */
+export function partsOf(piece: string | Uint8Array): Iterable<string | Uint8Array> {
+  return isLong(piece) ? cutUp(piece) : [piece]
+}
+
+function* cutUp(piece: string | Uint8Array): Iterable<Uint8Array> {
   const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
   for (let from = 0; from < bytes.length; from += partBytes) yield bytes.subarray(from, from + partBytes)
 }
