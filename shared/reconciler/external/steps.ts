@@ -147,13 +147,9 @@ async function adopt<Client>(
     ...(from !== undefined && { takenFrom: from }),
   })
   if (how === 'match') run.has = 'asserted'
-  const text =
-    how === 'found'
-      ? 'which was made for it before'
-      : from === undefined
-        ? 'which was there already'
-        : `which was tagged for ${from}`
-  await run.ctx.event('Normal', how === 'found' ? 'Found' : 'Adopted', `it is ${id}, ${text}`)
+  if (how === 'found') return run.ctx.event('Normal', 'Found', `it is ${id}, which was made for it before`)
+  const before = from === undefined ? 'was there already' : `was tagged for ${from}`
+  await run.ctx.event('Normal', 'Adopted', `it is ${id}, which ${before}`)
 }
 
 async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<void> {
