@@ -15,7 +15,7 @@ export function withoutNullKeywords(definition: JsonObject): JsonObject {
 /** As many as a reply has room for. */
 const mostReported = 100
 
-/** Without keywords that nobody knows, and the paths of these, or of the first of very many. */
+/** The definition without unknown keywords, and the paths of these keywords: at most the first hundred. */
 export function siftKeywords(definition: JsonObject): {
   readonly body: JsonObject
   readonly unknown: readonly string[]

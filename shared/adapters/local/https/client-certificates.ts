@@ -32,10 +32,7 @@ export function userOfCertificate(
   return { name: commonName, groups: [...new Set([...organizations, authenticatedGroup])] }
 }
 
-/**
- * PEM of the authorities in a file, without those that have ended, unless all have. Throws BAD_REQUEST with what to
- * mend.
- */
+/** PEM of the authorities in a file that are still valid. Throws BAD_REQUEST, which says what to correct. */
 export function loadClientAuthority(file: string, nowMs: number): string {
   const pem = read(file)
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
