@@ -314,7 +314,7 @@ it('setpoint dev ends when the npm that runs it is killed', longOnly, async () =
   expect(await setpoint(app, 'health')).toMatchObject({ code: 0 })
   await npm.stop('SIGKILL')
   const health = async (): Promise<string> => (await setpoint(app, 'health')).stderr
-  await expect.poll(health, { timeout: 60_000 }).toContain('nobody answers')
+  await expect.poll(health, { timeout: 60_000 }).toContain('no control plane answers')
 })
 
 describe('setpoint dev and its control plane', longOnly, () => {
@@ -340,7 +340,7 @@ describe('setpoint dev and its control plane', longOnly, () => {
     const { app, program } = await startIn('dev-killed')
     await program.stop('SIGKILL')
     const health = async (): Promise<string> => (await setpoint(app, 'health')).stderr
-    await expect.poll(health, { timeout: 60_000 }).toContain('nobody answers')
+    await expect.poll(health, { timeout: 60_000 }).toContain('no control plane answers')
   })
 })
 
