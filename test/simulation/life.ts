@@ -132,6 +132,8 @@ export interface CallOptions {
   readonly isWrite?: boolean
   /** So likely is it refused for a reason of its own. */
   readonly refusal?: () => boolean
+  /** What the process does ahead of the request, which leaves it afterwards: a late one waits for nothing of it. */
+  readonly prepare?: () => Promise<void>
 }
 
 /**
@@ -141,7 +143,7 @@ export interface CallOptions {
 export async function call<Result>(
   network: Network,
   life: Life,
-  { name, isWrite = false, refusal }: CallOptions,
+  { name, isWrite = false, refusal, prepare }: CallOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { world, random, isCalm, isLocal } = network
@@ -155,6 +157,7 @@ export async function call<Result>(
       ? new OperatingError('UNAVAILABLE', `${name}: the disk is full`)
       : new OperatingError('THROTTLED', `${name} was throttled`)
   }
+  await prepare?.()
   const isUnknown = isWrite && unknown > 0 && random.next() < unknown
   const result = isUnknown ? await loseAnswer(network, name, work) : await work()
   if (crash > 0 && random.next() < crash) return die(network, life, `after ${name}`)
@@ -195,19 +198,25 @@ export function through<Port extends object>(
     readonly life: Life
     readonly writes?: readonly string[]
     readonly refusal?: (args: readonly unknown[]) => boolean
+    /** What the process finds out ahead of a write. The port has it as one more argument. */
+    readonly findAhead?: ((args: readonly unknown[]) => Promise<unknown>) | undefined
   },
 ): Port {
-  const { network, life, writes = [], refusal } = how
+  const { network, life, writes = [], refusal, findAhead } = how
   const seen: Record<string, unknown> = {}
   for (const [method, value] of Object.entries(port)) {
     const options = { name: `${name}.${method}`, isWrite: writes.includes(method) }
-    seen[method] =
-      typeof value === 'function'
-        ? (...args: unknown[]) =>
-            call(network, life, refusal === undefined ? options : { ...options, refusal: () => refusal(args) }, () =>
-              (value as (...given: unknown[]) => Promise<unknown>).apply(port, args),
-            )
-        : value
+    const make = (...args: unknown[]): Promise<unknown> => {
+      const given = [...args]
+      const own: CallOptions = {
+        ...options,
+        ...(refusal !== undefined && { refusal: () => refusal(args) }),
+        ...(options.isWrite &&
+          findAhead !== undefined && { prepare: async () => void given.push(await findAhead(args)) }),
+      }
+      return call(network, life, own, () => (value as (...given: unknown[]) => Promise<unknown>).apply(port, given))
+    }
+    seen[method] = typeof value === 'function' ? make : value
   }
   return seen as Port
 }

@@ -6,7 +6,7 @@ import type { Controller } from '../../../shared/reconciler/controller.ts'
 import type { Kind } from '../../../shared/reconciler/kind.ts'
 import { createDeadLetters } from '../../../shared/engine/loops/dead-letter.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
-import type { ObjectKey } from '../../../shared/model/object-key.ts'
+import { keyOf, type ObjectKey } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
 import type { HttpHandler } from '../../../shared/ports/http-handler.ts'
@@ -317,7 +317,7 @@ function createServices(life: Life, options: ServicesOptions): Services {
  * controller only.
  */
 function awsServices(life: Life, options: ServicesOptions): QueueServices {
-  const { table, network, world, queueNamed } = options
+  const { table, network, world, queueNamed, feed } = options
   const see = <Port extends object>(port: Port, name: string, ...writes: readonly string[]): Port =>
     through(port, name, { network, life, writes })
   const store = through(table.storeOf(life), 'store', {
@@ -325,6 +325,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     life,
     writes: ['create', 'replace', 'remove'],
     refusal: (args) => isHot(args[0], options),
+    findAhead: feed && (([stored]) => feed.findEntry(life, keyOf((stored as StoredObject).object))),
   })
   const own = /^reconcile (?!system)(?<controller>[^#]+)/.exec(life.name)?.groups?.['controller']
   const seeQueue = (queue: WorkQueue, name: string): WorkQueue =>
@@ -354,7 +355,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       },
       listNetted: see({ listNetted: table.listNetted }, 'netted').listNetted,
       inHand: see(table.inHand, 'in-hand', 'note', 'strike'),
-      feed: options.feed?.feedOf(life) ?? unwatched,
+      feed: feed?.feedOf(life) ?? unwatched,
       checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },

@@ -26,7 +26,10 @@ import { createSimStream, type SimStream } from './sim-stream.ts'
  * that lag behind by a time of their own. See decision 16.
  */
 export interface SimTable extends SeenTable {
-  /** The store as one writer has it: resourceVersions are numbered by the writer's clock. */
+  /**
+   * The store as one writer has it: resourceVersions are numbered by the writer's clock. A write takes one more argument,
+   * where its entry goes; without it watches are told nothing of the write.
+   */
   storeOf(life: Life): ObjectStore
   readonly index: ObjectIndex
   readonly listNetted: ListNetted
@@ -107,17 +110,14 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
         more: all.length > most,
       }
     },
-    create: async (stored) => {
-      const entry = await feed?.findEntry(by, keyOf(stored.object))
+    create: async (stored, entry?: FeedEntry) => {
       if (items.has(keyText(keyOf(stored.object)))) throw new OperatingError('ALREADY_EXISTS', 'the condition failed')
       return written({ type: 'added', before: undefined, after: numbered(stored, by), touched: ['spec'], by }, entry)
     },
-    replace: async (stored, touched) => {
-      const entry = await feed?.findEntry(by, keyOf(stored.object))
+    replace: async (stored, touched, entry?: FeedEntry) => {
       return written({ type: 'modified', before: current(stored), after: numbered(stored, by), touched, by }, entry)
     },
-    remove: async (stored) => {
-      const entry = await feed?.findEntry(by, keyOf(stored.object))
+    remove: async (stored, entry?: FeedEntry) => {
       const before = current(stored)
       return written({ type: 'removed', before, after: numbered(stored, by), touched: ['delete'], by }, entry)
     },
