@@ -45,7 +45,13 @@ export function s3Archive({ client, bucket, prefix, partBytes = 16 * 1024 * 1024
           yield chunk
         }
       }
-      await upload(placeOf(name), inParts(measureContent(), partBytes), signal)
+      const parts = inParts(measureContent(), partBytes)
+      try {
+        await upload(placeOf(name), parts, signal)
+      } finally {
+        // Where S3 refuses one, what makes the dump would wait for its reader for ever.
+        await parts.return(undefined)
+      }
       return { sizeBytes, sha256: hash.digest('hex') }
     },
     list: async (folder, abortSignal) => {

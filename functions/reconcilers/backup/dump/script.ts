@@ -90,8 +90,10 @@ export class ScriptError extends Error {
 /** Reads a script back. `header` first; then what follows, by who wrote it. */
 export interface ScriptReader {
   header(): Promise<DumpHeader>
-  /** Of our script; each part must be read to its end before the next. */
-  /** Ends only where the script's end stands, and its digest is right; throws a ScriptError otherwise. */
+  /**
+   * Of our script; each part must be read to its end before the next. Ends only where the script's end stands, and its
+   * digest is right; throws a ScriptError otherwise.
+   */
   parts(): AsyncGenerator<ScriptPart>
   /** Of a script that a program wrote: the same promise about its end. */
   body(): AsyncGenerator<Uint8Array>
