@@ -15,10 +15,10 @@ export interface WantedRole extends MarkedItem {
 export type Changes = readonly string[]
 
 /**
- * Makes the role what is wanted: one without any of the rights that reach beyond its databases, whatever was done to it
- * by hand. The object's own under another name is renamed. One that an earlier object of the same key left is taken
- * over. The password is set only when the stored one is another. Throws a conflict when a role of this name is
- * somebody else's.
+ * Makes the role what is wanted: one without the attributes that reach beyond its databases, whatever was done to it by
+ * hand. Roles that somebody made it a member of stay. The object's own under another name is renamed. One that an
+ * earlier object of the same key left is taken over. The password is set only when the stored one is another. Throws a
+ * conflict when a role of this name is somebody else's.
  */
 export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
   const found = await findRole(sql, wanted.name)
