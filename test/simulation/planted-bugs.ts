@@ -104,7 +104,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a turn whose function continues is retried if its end cannot be written',
     file: commit,
-    find: "throw new OverrunError('the end of a run could not be written, and its function goes on', { cause: error })",
+    find: "throw new OverrunError('the end of a run could not be written, and its function still runs', { cause: error })",
     replace: 'throw error',
     engine: 'local',
   },
@@ -498,7 +498,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a definition goes before the objects of its kind',
     file: 'shared/engine/loops/lifecycles.ts',
-    find: 'if ((await deleteAll(resources, kind)).count > 0) return',
+    find: 'if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return',
     replace: 'if (kind.plural === undefined) return',
   },
 ]

@@ -1,5 +1,6 @@
 import { absentIfNotFound } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { onNewest } from '../../model/on-newest.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Resources } from '../../resources/resources.ts'
 
@@ -16,18 +17,31 @@ export interface KindLeft extends Remaining {
 }
 
 /**
- * Asks for the deletion of all that is in a namespace, and says what is left. Custom objects go first, and only after
- * them what their clean-ups may need: Secrets, ConfigMaps and the like. So as long as a custom object is left, those
- * stay.
+ * Whether what was just read is to go. A process that stood still since it decided so may read what was made later: in
+ * a new namespace of the same name, or for a new definition. So this is asked behind each read, and what is deleted is
+ * what was read, in that version.
+ */
+export type IsDoomed = () => Promise<boolean>
+
+/** Of one namespace, or of all. */
+export interface Doomed {
+  readonly namespace?: string
+  readonly isDoomed: IsDoomed
+}
+
+/**
+ * Asks for the deletion of all that is in a namespace, and says what is left; nothing, if it is not to go any more.
+ * Custom objects go first, and only after them what their clean-ups may need: Secrets, ConfigMaps and the like. So as
+ * long as a custom object is left, those stay.
  */
 export async function deleteContent(
   resources: Resources,
   kinds: readonly ServedKind[],
-  namespace: string,
+  doomed: Doomed & { readonly namespace: string },
 ): Promise<readonly KindLeft[]> {
   const remove = async (kind: ServedKind): Promise<KindLeft> => ({
     kind,
-    ...(await deleteAll(resources, kind, namespace)),
+    ...(await deleteAll(resources, kind, doomed)),
   })
   const stages = [kinds.filter(({ builtIn }) => !builtIn), kinds.filter(({ builtIn }) => builtIn)]
   for (const stage of stages) {
@@ -38,7 +52,11 @@ export async function deleteContent(
 }
 
 /** Asks for the deletion of every object of a kind. */
-export async function deleteAll(resources: Resources, kind: ServedKind, namespace?: string): Promise<Remaining> {
+export async function deleteAll(
+  resources: Resources,
+  kind: ServedKind,
+  { namespace, isDoomed }: Doomed,
+): Promise<Remaining> {
   const finalizers = new Map<string, number>()
   let count = 0
   let token: string | undefined
@@ -48,7 +66,8 @@ export async function deleteAll(resources: Resources, kind: ServedKind, namespac
       ...(namespace === undefined ? {} : { namespace }),
       ...(token === undefined ? {} : { continue: token }),
     })
-    const left = await Promise.all(page.items.map(({ object }) => deleteOne(resources, kind, object)))
+    if (page.items.length > 0 && !(await isDoomed())) return nothing
+    const left = await Promise.all(page.items.map(({ object }) => deleteOne(resources, kind, { object, isDoomed })))
     for (const object of left) {
       if (object === undefined) continue
       count++
@@ -60,12 +79,40 @@ export async function deleteAll(resources: Resources, kind: ServedKind, namespac
   return { count, finalizers }
 }
 
-/** Asks for the deletion of one object: what is left of it, `undefined` if it is gone. */
-export async function deleteOne(
+const nothing: Remaining = { count: 0, finalizers: new Map() }
+
+interface SeenDoomed extends Pick<Doomed, 'isDoomed'> {
+  /** As it was read ahead of the last question. */
+  readonly object: ApiObject
+}
+
+/** Asks for the deletion of one object: what is left of it, `undefined` if it is gone, or is not to go any more. */
+function deleteOne(
   resources: Resources,
   kind: ServedKind,
-  { metadata: { name, namespace = '' } }: ApiObject,
+  { object, isDoomed }: SeenDoomed,
 ): Promise<ApiObject | undefined> {
-  const deleted = await absentIfNotFound(resources.delete(kind, { name, namespace }))
+  const { name, namespace = '' } = object.metadata
+  const findDoomed = async (): Promise<ApiObject | undefined> => {
+    const newest = await absentIfNotFound(resources.get(kind, { name, namespace }))
+    return newest !== undefined && (await isDoomed()) ? newest.object : undefined
+  }
+  return onNewest(async (tries) => {
+    const newest = tries === 1 ? object : await findDoomed()
+    return newest && deleteSeen(resources, kind, newest)
+  })
+}
+
+/**
+ * Asks for the deletion of an object as it was read: what is left of it, `undefined` if it is gone. Throws
+ * VERSION_CONFLICT if it was written since.
+ */
+export async function deleteSeen(
+  resources: Resources,
+  kind: ServedKind,
+  { metadata: { name, namespace = '', uid, resourceVersion } }: ApiObject,
+): Promise<ApiObject | undefined> {
+  const preconditions = { uid, resourceVersion }
+  const deleted = await absentIfNotFound(resources.delete(kind, { name, namespace }, { preconditions }))
   return deleted === undefined || deleted.gone ? undefined : deleted.stored.object
 }

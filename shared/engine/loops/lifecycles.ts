@@ -3,9 +3,11 @@ import { isCondition } from '../../model/conditions.ts'
 import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { acceptCrd } from '../../model/crd/accept-crd.ts'
 import { sharersOf } from '../../model/crd/accept-names.ts'
-import { hasCode } from '../../model/errors.ts'
+import { absentIfNotFound, hasCode } from '../../model/errors.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
+import type { ObjectKey } from '../../model/object-key.ts'
+import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
@@ -17,7 +19,7 @@ import { crdFinalizer, eventEndMs } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done, type Outcome } from '../../reconciler/outcome.ts'
-import { deleteAll, deleteOne } from './delete-all.ts'
+import { deleteAll, deleteSeen } from './delete-all.ts'
 import type { TurnRunner } from '../state/turn.ts'
 
 /** The life cycles of built-in kinds: what they hold goes before they do. They are controllers like any other. */
@@ -48,7 +50,10 @@ export function definitionController({
     if (kind === undefined) return done()
     const graceMs = (parseTimestamp(object.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
     // What is found behind the grace is all there is.
-    if ((await deleteAll(resources, kind)).count > 0) return again('1s')
+    const { name, uid } = object.metadata
+    const isDoomed = async (): Promise<boolean> =>
+      (await absentIfNotFound(resources.get(customResourceDefinitionKind, { name })))?.object.metadata.uid === uid
+    if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return again('1s')
     return graceMs > 0 ? again(`${Math.ceil(graceMs)}ms`) : done()
   }
   /** Any write looks at the names anew, and is none if nothing has changed. */
@@ -109,13 +114,17 @@ export function createEventExpiry({
   readonly resources: Resources
   readonly clock: Clock
 }): TurnRunner {
-  return async (turn) => {
-    const stored = await store.get(turn.key)
-    if (stored === undefined) return turn.settle()
+  /** One that happens again in this moment stays. */
+  const expire = async (key: ObjectKey): Promise<void> => {
+    const stored = await store.get(key)
+    if (stored === undefined) return
     const dueAtMs = eventEndMs(stored.object)
-    if (dueAtMs <= clock.nowMs()) await deleteOne(resources, eventKind, stored.object)
+    if (dueAtMs <= clock.nowMs()) await deleteSeen(resources, eventKind, stored.object)
     else if (stored.engine.wakeAtMs !== dueAtMs)
       await store.replace({ ...stored, engine: { wakeAtMs: dueAtMs } }, ['engine'])
+  }
+  return async (turn) => {
+    await onNewest(() => expire(turn.key), { isConflict: isOvertakenWrite })
     return turn.settle()
   }
 }

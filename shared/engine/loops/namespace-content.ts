@@ -130,9 +130,10 @@ function notBeforeMs({ wakeUps }: Turn): number {
 }
 
 async function removeContent({ store, resources, catalog }: NamespaceContentOptions, namespace: string): Promise<void> {
-  if (await isThere(store, namespace)) return
+  const isDoomed = async (): Promise<boolean> => !(await isThere(store, namespace))
+  if (!(await isDoomed())) return
   const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
-  await deleteContent(resources, kinds, namespace)
+  await deleteContent(resources, kinds, { namespace, isDoomed })
 }
 
 async function isThere(store: Pick<ObjectStore, 'get'>, name: string): Promise<boolean> {

@@ -30,7 +30,10 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
     const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
     const graceMs = graceEndMs(namespace) - ctx.now()
     if (graceMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(graceMs)}ms`)
-    const left = await deleteContent(resources, kinds, namespace.metadata.name)
+    const { name, uid } = namespace.metadata
+    const isDoomed = async (): Promise<boolean> =>
+      (await absentIfNotFound(resources.get(namespaceKind, { name })))?.object.metadata.uid === uid
+    const left = await deleteContent(resources, kinds, { namespace: name, isDoomed })
     if (left.length === 0) return done()
     await tell(resources, namespace, { left, nowMs: ctx.now() })
     return again('1s')

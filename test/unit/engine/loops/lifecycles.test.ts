@@ -21,6 +21,7 @@ const definition = {
 async function lookAt(seconds: number, left: number, definitionGraceMs?: number): Promise<string> {
   const items = Array.from({ length: left }, (_, i) => ({ object: { metadata: { name: `w${i}` } } }))
   const resources = {
+    get: async () => ({ object: definition }),
     list: async (kind: object) => ({ items: kind === customResourceDefinitionKind ? [] : items }),
     delete: async () => ({ gone: false, stored: { object: { metadata: {} } } }),
   } as unknown as Resources
@@ -87,6 +88,30 @@ it.each([
   const turn = { key: {}, settle: async () => void doing.push('settle') }
   await createEventExpiry({ store, resources, clock } as never)(turn as never, new AbortController().signal)
   expect(doing).toEqual(did)
+})
+
+it('an Event that happens again in the moment of its end stays', async () => {
+  const doing: string[] = []
+  const eventAt = (resourceVersion: string, lastTimestamp: string) => ({
+    object: { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', resourceVersion }, lastTimestamp },
+    engine: {},
+  })
+  const nowMs = deletedMs + 3_600_000
+  const versions = [eventAt('1', new Date(deletedMs).toISOString()), eventAt('2', new Date(nowMs).toISOString())]
+  const store = {
+    get: async () => versions.shift(),
+    replace: async (next: StoredObject) => void doing.push(`timer ${(next.engine.wakeAtMs ?? 0) - nowMs}`),
+  }
+  const resources = {
+    delete: async (_kind: object, _at: object, { preconditions }: { preconditions: { resourceVersion: string } }) => {
+      doing.push(`delete ${preconditions.resourceVersion}`)
+      throw new OperatingError('VERSION_CONFLICT', 'written')
+    },
+  }
+  const clock = { nowMs: () => nowMs, sleep: async () => {} }
+  const turn = { key: {}, settle: async () => void doing.push('settle') }
+  await createEventExpiry({ store, resources, clock } as never)(turn as never, new AbortController().signal)
+  expect(doing).toEqual(['delete 1', 'timer 3600000', 'settle'])
 })
 
 it('an Event that is gone is settled', async () => {
@@ -162,13 +187,16 @@ describe('a definition', () => {
   })
 
   it.each([
-    ['later', late, []],
-    ['earlier', first, ['delete mine']],
+    ['later', late, late, []],
+    ['earlier', first, first, ['delete mine']],
+    // A process stood still: the objects are those of a new definition.
+    ['earlier, whose name another one has by now,', first, { metadata: { uid: 'new' } }, []],
   ])(
     'that is deleted, the %s of two that share a kind, takes the objects of it only if it is the earlier',
-    async (_, one, does) => {
+    async (_, one, now, does) => {
       const did: string[] = []
       const resources = {
+        get: async () => ({ object: now }),
         list: async (kind: object) => ({
           items:
             kind === customResourceDefinitionKind

@@ -180,6 +180,18 @@ describe('the content of a namespace', () => {
     expect(await left()).toEqual(['s', 'w'])
   })
 
+  it('stays when the namespace comes back while it is looked for', async () => {
+    await fill()
+    let reads = 0
+    const { get } = harness.store
+    // The first look is that of a process which stands still then; what it lists is the new namespace's.
+    const store = { get: (key: ObjectKey) => (++reads === 1 ? undefined : get.call(harness.store, key)) }
+    const turn = { key: content(''), wakeUps: [{}], settle: async () => {} } as unknown as Turn
+    const { services, clock } = harness
+    await createContentRunner({ ...services, store, clock }, async () => {})(turn, new AbortController().signal)
+    expect(await left()).toEqual(['s', 'w'])
+  })
+
   it.each([
     { what: 'waits for its time', aheadMs: 1, isNear: false, ends: ['held for 1'], count: 2 },
     { what: 'goes when that has come', aheadMs: 0, isNear: false, ends: ['settled'], count: 0 },

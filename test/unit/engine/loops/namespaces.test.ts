@@ -295,6 +295,8 @@ describe('the clean-up of a namespace', () => {
     readonly staying?: readonly string[]
     readonly sinceMs?: number
     readonly deletionTimestamp?: string | undefined
+    /** Whose name it is by now; none if nobody's. */
+    readonly uidNow?: string
   }
 
   async function cleanUpOf({
@@ -307,7 +309,12 @@ describe('the clean-up of a namespace', () => {
   }: Content) {
     const did: string[] = []
     const lists: object[] = []
+    const { uidNow = 'u' } = given
     const resources = {
+      get: async () => {
+        if (uidNow === '') throw new OperatingError('NOT_FOUND', 'it is gone')
+        return { object: { metadata: { uid: uidNow } } }
+      },
       list: async ({ kind }: { kind: string }, how: object) => {
         lists.push({ kind, ...how })
         return {
@@ -333,7 +340,7 @@ describe('the clean-up of a namespace', () => {
     const going = {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: 'n', generation: 1, ...('deletionTimestamp' in given ? {} : { deletionTimestamp }) },
+      metadata: { name: 'n', uid: 'u', generation: 1, ...('deletionTimestamp' in given ? {} : { deletionTimestamp }) },
     }
     const controller = namespaceController({ resources, catalog: { listStored: async () => kinds } } as never)
     const outcome = await controller.cleanup?.(
@@ -365,6 +372,8 @@ describe('the clean-up of a namespace', () => {
       'done',
       [],
     ],
+    ['that is gone by now', { items: { Widget: one }, sinceMs: 5_000, uidNow: '' }, 'done', []],
+    ['whose name another one has by now', { items: { Widget: one }, sinceMs: 5_000, uidNow: 'v' }, 'done', []],
     [
       'that something stays in',
       { items: { Widget: one }, staying: ['Widget'], sinceMs: 5_000 },
