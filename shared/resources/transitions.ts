@@ -113,7 +113,7 @@ export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject):
 export function markDeleted(live: ApiObject, nowMs: number, propagation?: DeleteOptions['propagation']): ApiObject {
   const { finalizers: before = [], ...metadata } = live.metadata
   const isAgain = isDeleting(live)
-  const finalizers = propagation === undefined ? before : withPropagation(before, propagation, isAgain)
+  const finalizers = propagation === undefined ? before : withPropagation(before, propagation)
   if (isAgain && equal(finalizers, before)) return live
   const held = finalizers.length === 0 ? {} : { finalizers: [...finalizers] }
   if (isAgain) return { ...live, metadata: { ...metadata, ...held } }
@@ -129,14 +129,13 @@ export function markDeleted(live: ApiObject, nowMs: number, propagation?: Delete
   }
 }
 
-/** Finalizers that an object has for its own deletion stay with the first request that asks for none. */
+/** What the request says of the children counts, and not what the object said of them before; as on Kubernetes. */
 function withPropagation(
   finalizers: readonly string[],
   propagation: Exclude<DeleteOptions['propagation'], undefined>,
-  isAgain: boolean,
 ): readonly string[] {
   const added = propagation === 'Background' ? undefined : finalizerOf[propagation]
-  if ((added === undefined && !isAgain) || (added !== undefined && finalizers.includes(added))) return finalizers
+  if (added !== undefined && finalizers.includes(added)) return finalizers
   const others = finalizers.filter((name) => !propagationFinalizers.includes(name))
   return added === undefined ? others : [...others, added]
 }

@@ -266,15 +266,18 @@ class GarbageCollector {
     )
   }
 
-  /** Names the version, too: it may have got another owner. An owner that waits for it waits for its children, too. */
+  /**
+   * Names the version, too: it may have got another owner. An owner that waits for it waits for its children, too. What
+   * it says itself of its children comes first.
+   */
   async #remove(object: ApiObject, isForeground: boolean): Promise<void> {
     const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
     if (kind === undefined) return
     const { uid, resourceVersion, name, namespace = '' } = object.metadata
     const preconditions = { uid, resourceVersion }
-    const propagation =
-      isForeground && (await this.#options.index.childrenOf(uid, 1)).length > 0 ? 'Foreground' : 'Background'
-    await this.#options.resources.delete(kind, { name, namespace }, { propagation, preconditions })
+    const isOwner = isForeground && (await this.#options.index.childrenOf(uid, 1)).length > 0
+    const propagation = isOwner ? { propagation: 'Foreground' as const } : {}
+    await this.#options.resources.delete(kind, { name, namespace }, { ...propagation, preconditions })
   }
 }
 

@@ -223,7 +223,8 @@ describe('a deletion', () => {
     [['a', 'foregroundDeletion'], 'Orphan', ['a', 'orphan']],
     [['orphan'], 'Foreground', ['foregroundDeletion']],
     [['orphan'], undefined, ['orphan']],
-    [['orphan'], 'Background', ['orphan']],
+    [['orphan'], 'Background', undefined],
+    [['foregroundDeletion', 'a'], 'Background', ['a']],
   ])('of one held by %j that asks for %s leaves %j', (finalizers, added, left) => {
     const held = { ...live, metadata: { ...live.metadata, finalizers } } as unknown as ApiObject
     const { metadata } = markDeleted(held, 0, added)

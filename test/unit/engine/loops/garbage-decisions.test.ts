@@ -88,10 +88,10 @@ async function collect(key: ObjectKey, { objects, children = {}, unknownKinds = 
     delete: async (
       _kind: object,
       { name, namespace }: { name: string; namespace: string },
-      { propagation, preconditions }: { propagation: string; preconditions: object },
+      { propagation, preconditions }: { propagation?: string; preconditions: object },
     ) => {
       expect(preconditions).toEqual({ uid: `uid-${name}`, resourceVersion: '7' })
-      write(`${namespace}/${name}`, `delete in ${propagation}`)
+      write(`${namespace}/${name}`, propagation === undefined ? 'delete' : `delete in ${propagation}`)
     },
   }
   const catalog = { byKind: async (_group: string, kind: string) => (unknownKinds.includes(kind) ? undefined : {}) }
@@ -115,11 +115,11 @@ describe('a child', () => {
     ['that is gone', { objects: [] }, []],
     ['without owners', { objects: [child({})] }, []],
     ['whose owner is there', { objects: [child(ownedBy('owner')), owner()] }, []],
-    ['whose owner is gone', { objects: [child(ownedBy('owner'))] }, ['delete in Background default/child']],
+    ['whose owner is gone', { objects: [child(ownedBy('owner'))] }, ['delete default/child']],
     [
       'whose owner’s name another one has',
       { objects: [child(ownedBy('owner')), owner({ uid: 'new' })] },
-      ['delete in Background default/child'],
+      ['delete default/child'],
     ],
     ['whose owner is gone, and that goes', { objects: [child({ ...ownedBy('owner'), ...deleted })] }, []],
     [
@@ -164,11 +164,7 @@ describe('a child', () => {
       { objects: [child({ ...ownedBy('owner'), ...deleted }), owner(orphaning)] },
       ['leave owners [] to default/child'],
     ],
-    [
-      'whose owner waits for it',
-      { objects: [child(ownedBy('owner')), owner(inForeground)] },
-      ['delete in Background default/child'],
-    ],
+    ['whose owner waits for it', { objects: [child(ownedBy('owner')), owner(inForeground)] }, ['delete default/child']],
     [
       'whose owner waits for it, with children of its own',
       { objects: [child(ownedBy('owner')), owner(inForeground)], children: { 'uid-child': [childKey] } },
@@ -177,7 +173,7 @@ describe('a child', () => {
     [
       'whose owner is gone, with children of its own',
       { objects: [child(ownedBy('owner'))], children: { 'uid-child': [childKey] } },
-      ['delete in Background default/child'],
+      ['delete default/child'],
     ],
     [
       'that goes, and whose owner waits for it',
@@ -230,7 +226,7 @@ describe('a child', () => {
   it('of the cluster is deleted by its name alone', async () => {
     const { namespace: _, ...metadata } = child(ownedBy('owner')).metadata
     const wide = { ...child({}), metadata }
-    expect((await collect(keyOf(wide), { objects: [wide] })).did).toEqual(['delete in Background /child', 'settle'])
+    expect((await collect(keyOf(wide), { objects: [wide] })).did).toEqual(['delete /child', 'settle'])
     const let0 = await collect(keyOf(wide), {
       objects: [
         wide,
@@ -246,14 +242,14 @@ describe('a child', () => {
   it('is looked at again when somebody else writes it', async () => {
     const world = { objects: [child(ownedBy('owner'))], fails: { 'default/child': 'VERSION_CONFLICT' } } as const
     const { did, ended } = await collect(childKey, world)
-    expect(did).toEqual(['delete in Background default/child', 'delete in Background default/child', 'settle'])
+    expect(did).toEqual(['delete default/child', 'delete default/child', 'settle'])
     expect(ended).toBeUndefined()
   })
 
   it('that cannot be written leaves the turn open', async () => {
     const world = { objects: [child(ownedBy('owner'))], fails: { 'default/child': 'UNAVAILABLE' } } as const
     expect(await collect(childKey, world)).toMatchObject({
-      did: ['delete in Background default/child'],
+      did: ['delete default/child'],
       ended: 'no default/child',
     })
   })
@@ -354,10 +350,10 @@ describe('all children of an owner', () => {
       children: { 'uid-owner': [keyOf(one as ApiObject), keyOf(both)] },
     }
     const { did } = await collect(key, { ...seen, unknownKinds: ['Stranger'] })
-    expect(did).toEqual(['delete in Background default/c0', 'settle'])
+    expect(did).toEqual(['delete default/c0', 'settle'])
     const strange = objectOf('strange', { ownerReferences: [referenceTo('owner', { kind: 'Stranger' })] })
     const alone = { objects: [strange], children: { 'uid-owner': [keyOf(strange)] }, unknownKinds: ['Stranger'] }
-    expect((await collect(key, alone)).did).toEqual(['delete in Background default/strange', 'settle'])
+    expect((await collect(key, alone)).did).toEqual(['delete default/strange', 'settle'])
   })
 
   it('and the owner itself, if it is there', async () => {
@@ -366,7 +362,7 @@ describe('all children of an owner', () => {
       objects: [one as ApiObject, owner(inForeground)],
       children: { 'uid-owner': [keyOf(one as ApiObject)] },
     })
-    expect(did).toEqual(['delete in Background default/c0', 'settle'])
+    expect(did).toEqual(['delete default/c0', 'settle'])
   })
 
   it('are looked at again where one of them cannot be dealt with', async () => {
