@@ -33,7 +33,7 @@ async function tellKind({ kind }: Controller, ask: AskKubectl): Promise<Told> {
   const stored = await ask(['get', 'customresourcedefinition', name, '--ignore-not-found', '-o', 'json'])
   if (stored.trim() === '') return { text: `${name}: new\n`, invalid: 0 }
   const { items } = JSON.parse(await ask(['get', name, '--all-namespaces', '-o', 'json']))
-  const report = reportSchemaChange(kind, JSON.parse(stored), items)
+  const report = await reportSchemaChange(kind, JSON.parse(stored), [items])
   if (report === undefined) return { text: `${name}: unchanged, ${countOf(items.length)}\n`, invalid: 0 }
   const { changes, objects, invalid, examples, advice } = report
   const more = invalid > examples.length ? [`  and ${invalid - examples.length} more`] : []

@@ -23,28 +23,33 @@ const examplesMax = 10
 
 /**
  * Compares the definition that is stored with the one that a reconciler brings, and holds objects against the second.
- * Undefined: nothing changed that matters to them.
+ * They come page by page, because they may be large. Undefined: nothing changed that matters to them, and no page is
+ * asked for.
  */
-export function reportSchemaChange(
+export async function reportSchemaChange(
   kind: Kind<unknown, unknown>,
   stored: Pick<CustomResourceDefinition, 'spec'> | undefined,
-  objects: readonly ApiObject[],
-): SchemaReport | undefined {
+  pages: AsyncIterable<readonly ApiObject[]> | Iterable<readonly ApiObject[]>,
+): Promise<SchemaReport | undefined> {
   const changes = findSchemaChanges(kind, stored)
   if (changes.length === 0) return undefined
-  const invalid = objects.flatMap((object) => {
-    const faults = findSpecFaults(kind, object)
-    const { namespace, name } = keyOf(object)
-    return faults === undefined ? [] : [`${namespace === '' ? '' : `${namespace}/`}${name}: ${faults}`]
-  })
-  return {
-    kind: `${kind.kind}.${kind.group}`,
-    changes,
-    objects: objects.length,
-    invalid: invalid.length,
-    examples: invalid.slice(0, examplesMax),
-    advice: invalid.length === 0 ? 'every object that was looked at fits' : whatToDo,
+  let [objects, invalid] = [0, 0]
+  const examples: string[] = []
+  for await (const page of pages) {
+    const unfit = page.flatMap((object) => findUnfit(kind, object) ?? [])
+    objects += page.length
+    invalid += unfit.length
+    examples.push(...unfit.slice(0, examplesMax - examples.length))
   }
+  const advice = invalid === 0 ? 'every object that was looked at fits' : whatToDo
+  return { kind: `${kind.kind}.${kind.group}`, changes, objects, invalid, examples, advice }
+}
+
+/** What is wrong with the object, ahead of it its name; undefined if nothing is. */
+function findUnfit(kind: Kind<unknown, unknown>, object: ApiObject): string | undefined {
+  const faults = findSpecFaults(kind, object)
+  const { namespace, name } = keyOf(object)
+  return faults === undefined ? undefined : `${namespace === '' ? '' : `${namespace}/`}${name}: ${faults}`
 }
 
 /** What differs between the stored definition and the reconciler's, without the status, which is its own. */

@@ -1,5 +1,6 @@
-import { findSchemaChanges, reportSchemaChange, type SchemaReport } from '../../engine/insight/schema-report.ts'
+import { reportSchemaChange } from '../../engine/insight/schema-report.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
+import type { ApiObject } from '../../model/object.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Controller } from '../../reconciler/controller.ts'
@@ -32,8 +33,7 @@ async function tellOne(
   kind: Controller['kind'],
   before: CustomResourceDefinition | undefined,
 ): Promise<void> {
-  if (findSchemaChanges(kind, before).length === 0) return
-  const report = await reportOn(store, kind, before)
+  const report = await reportSchemaChange(kind, before, pagesOf(store, kind))
   if (report === undefined) return
   const { changes, examples, ...told } = report
   const fields = { ...told, changes: changes.map(({ path, says }) => `${path} ${says}`), examples: [...examples] }
@@ -41,30 +41,11 @@ async function tellOne(
   else logger.info('schema changed', fields)
 }
 
-/** Page by page, since the objects may be large. */
-async function reportOn(
-  store: ObjectStore,
-  kind: Controller['kind'],
-  before: CustomResourceDefinition | undefined,
-): Promise<SchemaReport | undefined> {
-  let report: SchemaReport | undefined
-  for await (const { items } of listPages(store, { group: kind.group, kind: kind.kind })) {
-    const objects = items.slice(0, objectsMax - (report?.objects ?? 0)).map(({ object }) => object)
-    const ofPage = reportSchemaChange(kind, before, objects)
-    report = report && ofPage ? join(report, ofPage) : ofPage
-    if (report === undefined || report.objects >= objectsMax) break
-  }
-  return report
-}
-
-const examplesMax = 10
-
-function join(report: SchemaReport, next: SchemaReport): SchemaReport {
-  return {
-    ...report,
-    objects: report.objects + next.objects,
-    invalid: report.invalid + next.invalid,
-    examples: [...report.examples, ...next.examples].slice(0, examplesMax),
-    advice: next.invalid === 0 ? report.advice : next.advice,
+async function* pagesOf(store: ObjectStore, { group, kind }: Controller['kind']): AsyncGenerator<readonly ApiObject[]> {
+  let left = objectsMax
+  for await (const { items } of listPages(store, { group, kind })) {
+    yield items.slice(0, left).map(({ object }) => object)
+    left -= items.length
+    if (left <= 0) return
   }
 }

@@ -21,10 +21,13 @@ function objectOf(spec: object, isOfCluster = false): ApiObject {
 const fits = objectOf({ size: 1, color: 'red' })
 const lacks = objectOf({ size: 1 })
 
-it('a schema that is the same has no report', () => {
-  expect(reportSchemaChange(after, after.definition, [lacks])).toBeUndefined()
+it('a schema that is the same has no report, and no object is read', async () => {
+  const unread = (function* (): Generator<never> {
+    yield expect.fail('nobody reads')
+  })()
+  expect(await reportSchemaChange(after, after.definition, unread)).toBeUndefined()
   expect(
-    reportSchemaChange(
+    await reportSchemaChange(
       widgetOf(z.object({ size: z.number().int() }), z.object({ a: z.string() })),
       before.definition,
       [],
@@ -52,8 +55,8 @@ it('the version that the reconciler reads is compared, and the first one where i
   ).toEqual([])
 })
 
-it('an object that fits is told of as such', () => {
-  expect(reportSchemaChange(after, before.definition, [fits])).toMatchObject({
+it('an object that fits is told of as such', async () => {
+  expect(await reportSchemaChange(after, before.definition, [[fits]])).toMatchObject({
     kind: 'Widget.test.setpoint.dev',
     changes: [{ path: 'spec.color' }],
     objects: 1,
@@ -66,15 +69,15 @@ it('an object that fits is told of as such', () => {
 it.each([
   ['default/w: ', lacks],
   ['w: ', objectOf({ size: 1 }, true)],
-])('an object that does not fit is named: %s', (name, object) => {
-  const report = reportSchemaChange(after, before.definition, [fits, object])
+])('an object that does not fit is named: %s', async (name, object) => {
+  const report = await reportSchemaChange(after, before.definition, [[fits, object]])
   expect(report).toMatchObject({ objects: 2, invalid: 1, examples: [expect.stringMatching(/color/)] })
   expect(report?.examples[0]?.startsWith(name)).toBe(true)
   expect(report?.advice).toContain('SpecInvalid')
 })
 
-it('ten of them are named', () => {
-  const objects = Array.from({ length: 12 }, () => lacks)
-  const report = reportSchemaChange(after, before.definition, objects)
-  expect([report?.invalid, report?.examples.length]).toEqual([12, 10])
+it('ten of them are named, of all pages', async () => {
+  const pages = Array.from({ length: 4 }, () => [fits, lacks, lacks, lacks])
+  const report = await reportSchemaChange(after, before.definition, pages)
+  expect([report?.objects, report?.invalid, report?.examples.length]).toEqual([16, 12, 10])
 })
