@@ -67,7 +67,7 @@ async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: Com
   } catch (error) {
     logUnended(turn, error, ports)
     endWith(() => turn.hold(0))
-    throw new OverrunError('the end of a run could not be written, and its function goes on', { cause: error })
+    throw new OverrunError('the end of a run could not be written, and its function still runs', { cause: error })
   }
   endWith(() => turn.settle())
 }

@@ -22,7 +22,7 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
   ): Promise<Result> => {
     time.throwIfOver()
     // Another effect could be taken for this one.
-    refuseForeign(of, `the of of ${key}`, 'once')
+    refuseForeign(of, `the option "of" of ${key}`, 'once')
     const { object, engine } = live()
     const about = digest(canonicalJson(of))
     const known = engine.memory?.once?.[key]

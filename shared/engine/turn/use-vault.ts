@@ -57,7 +57,7 @@ export async function removeFromVault(target: SecretTarget, run: UsingVault): Pr
 
 function readKey({ name, key }: NonNullable<SecretSource['secretKeyRef']>, secret: SecretObject | undefined): string {
   const value = secret?.data?.[key]
-  if (value !== undefined) return new TextDecoder().decode(bytesFromBase64(value))
+  if (value !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesFromBase64(value))
   const missing = secret === undefined ? `there is no Secret ${name}` : `the Secret ${name} has no ${key}`
   throw new OperatingError('UNAVAILABLE', missing)
 }

@@ -123,7 +123,7 @@ describe('a turn', () => {
 
   it('whose function goes on, and whose end could not be written, is left as it is', async () => {
     const goesOn: TurnRunner = async () => {
-      throw new OverrunError('its function goes on')
+      throw new OverrunError('its function still runs')
     }
     const { calls, lines, options, signal } = await worked([deliveryOf('w')], goesOn)
     expect([calls, lines]).toEqual([[], []])

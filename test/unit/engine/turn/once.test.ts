@@ -116,7 +116,7 @@ describe('once', () => {
   it.each([
     ['result', Number.NaN, 'once: the result of k is NaN; JSON has'],
     ['result', { at: new Date(0) }, 'once: the result of k.at is of class Date'],
-    ['of', [new Map()], 'once: the of of k[0] is of class Map'],
+    ['of', [new Map()], 'once: the option "of" of k[0] is of class Map'],
   ])('takes no %s of %j, which JSON would change without a word', async (where, value, message) => {
     const given = value as Json
     const run = createOnce(memoryOf().memory, time)

@@ -96,6 +96,14 @@ describe('a secret that a spec names', () => {
       expect(await tryOut(env, from)).toMatchObject({ status: 'True', length })
   })
 
+  it('keeps a mark of the order of bytes that a Secret begins with, as the services do', async () => {
+    await using env = await start({})
+    const marked = Buffer.from(`\uFEFF${password}`).toString('base64')
+    await env.apply(Secret, { metadata: { name: 'db' }, data: { password: marked } })
+    const read = await tryOut(env, { secretKeyRef: { name: 'db', key: 'password' } })
+    expect(read).toMatchObject({ status: 'True', length: password.length + 1 })
+  })
+
   it('is told nowhere, whatever the run says', async () => {
     const vault = createTestVault()
     vault.put({ secretsManager: 'shop/default/db' }, JSON.stringify({ password, other: 'never-asked-for-text' }))
