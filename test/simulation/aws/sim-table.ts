@@ -27,8 +27,8 @@ import { createSimStream, type SimStream } from './sim-stream.ts'
  */
 export interface SimTable extends SeenTable {
   /**
-   * The store as one writer has it: resourceVersions are numbered by the writer's clock. A write takes one more argument,
-   * where its entry goes; without it watches are told nothing of the write.
+   * The store as one writer has it: resourceVersions are numbered by the writer's clock. A write takes one more
+   * argument, where its entry goes; without it watches are told nothing of the write.
    */
   storeOf(life: Life): ObjectStore
   readonly index: ObjectIndex

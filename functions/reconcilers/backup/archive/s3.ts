@@ -45,13 +45,9 @@ export function s3Archive({ client, bucket, prefix, partBytes = 16 * 1024 * 1024
           yield chunk
         }
       }
-      const parts = inParts(measureContent(), partBytes)
-      try {
-        await upload(placeOf(name), parts, signal)
-      } finally {
-        // Where S3 refuses one, what makes the dump would wait for its reader for ever.
-        await parts.return(undefined)
-      }
+      // Where S3 refuses a part, what makes the dump would otherwise wait for its reader for ever.
+      await using parts = inParts(measureContent(), partBytes)
+      await upload(placeOf(name), parts, signal)
       return { sizeBytes, sha256: hash.digest('hex') }
     },
     list: async (folder, abortSignal) => {
