@@ -89,13 +89,8 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   const { live, signal } = stream
   signal.addEventListener('abort', () => stream.cut(), { once: true })
   opening.wire.hear({ onOwed: stream.wake, onEnd: stream.end })
-  try {
-    await live.join(stream)
-    stream.past = await beginPast(stream, services.clock)
-  } catch (error) {
-    live.leave(stream)
-    throw error
-  }
+  await live.join(stream)
+  stream.past = beginPast(stream)
   if (signal.aborted) stream.cut()
   return { stream, first: start.first }
 }

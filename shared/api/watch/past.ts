@@ -1,39 +1,33 @@
 import { convertIfPossible } from '../../resources/await-conversion.ts'
 import { keyOf, keyText } from '../../model/object-key.ts'
 import type { Change } from '../../ports/change-feed.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { inPortions } from './in-portions.ts'
 import { endOfView, shownIn } from './shown-changes.ts'
-import type { Asked, Past, Stream } from './stream-state.ts'
+import type { Past, Stream } from './stream-state.ts'
 import type { Text } from './text-pieces.ts'
 import { pastChangesText } from './texts.ts'
 
-/** A refusal that comes by then is the status of the response; a watch of a quiet kind begins so much later. */
-const soonMs = 5
-
-/** Asks for the first batch. Throws EXPIRED if the feed says soon that it does not reach back so far. */
-export async function beginPast(stream: Stream, clock: Clock): Promise<Past> {
-  const past: Past = { changes: stream.follow(stream.position), asked: undefined }
-  past.asked = ask(stream, past)
-  if (await inPortions(past.asked.result, clock)(soonMs)) await past.asked.result
-  return past
+/** A walk through the log from where the watch is. */
+export function beginPast(stream: Stream): Past {
+  return stream.follow(stream.position)
 }
 
 /**
  * The place among the live changes is taken before the log is asked. So what is told by neither would have to come
  * between two looks of which the second is later.
  */
-function ask(stream: Stream, { changes }: Past): Asked {
+function takeLivePlace(stream: Stream): string {
   stream.live.rejoin(stream)
-  const liveAt = stream.at?.resourceVersion ?? stream.position
-  return { liveAt, result: changes.next() }
+  return stream.at?.resourceVersion ?? stream.position
 }
 
-/** The lines of the next batch of the log. With the one that reaches the live changes the watch goes live. */
+/**
+ * The lines of the next batch of the log. With the one that reaches the live changes the watch goes live. Throws
+ * EXPIRED if the log does not reach back so far. As in Kubernetes, the client is told so by an event: a RetryWatcher of
+ * client-go takes the same as the status of the answer for a reason to ask again.
+ */
 export async function readPast(stream: Stream, past: Past): Promise<Text | undefined> {
-  const { liveAt, result } = past.asked ?? ask(stream, past)
-  past.asked = undefined
-  const { value, done } = await result
+  const liveAt = takeLivePlace(stream)
+  const { value, done } = await past.next()
   if (done === true || stream.signal.aborted) {
     stream.isCut = true
     return undefined
@@ -48,7 +42,7 @@ export async function readPast(stream: Stream, past: Past): Promise<Text | undef
   noteOverlap(stream, changes, BigInt(liveAt))
   if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {
     stream.past = undefined
-    await past.changes.return?.()
+    await past.return?.()
   } else stream.at = undefined
   endOn(stream, endOfView(unshown, stream.membership))
   const lines = pastChangesText(stream, changes)

@@ -25,7 +25,7 @@ export interface Stream extends Watcher {
   readonly marksInitialEnd: boolean
   readonly endsAtMs: number
   /** The changes after a resourceVersion, for this watcher alone. */
-  readonly follow: (after: string) => AsyncIterator<ChangeBatch>
+  readonly follow: (after: string) => Past
   /** Whether the client would be let in now; asked each minute. Left out: it stays what it was. */
   readonly isStillAllowed: (() => Promise<boolean>) | undefined
   /** When that was asked last. */
@@ -65,13 +65,4 @@ export interface Stream extends Watcher {
 }
 
 /** A walk through the log that is to end where the live changes begin. */
-export interface Past {
-  readonly changes: AsyncIterator<ChangeBatch>
-  /** The batch that has been asked for, and where the live changes stood then. */
-  asked: Asked | undefined
-}
-
-export interface Asked {
-  readonly liveAt: string
-  readonly result: Promise<IteratorResult<ChangeBatch>>
-}
+export type Past = AsyncIterator<ChangeBatch>

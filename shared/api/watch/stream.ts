@@ -2,7 +2,7 @@ import { keyText } from '../../model/object-key.ts'
 import { toOperatingError, failureStatus, isOurs } from '../failure.ts'
 import type { Pages } from '../select-objects.ts'
 import { bookmarkLine, eventLine } from './event-lines.ts'
-import { endOn, readPast } from './past.ts'
+import { beginPast, endOn, readPast } from './past.ts'
 import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
 import type { Text } from './text-pieces.ts'
@@ -84,7 +84,7 @@ async function nextText(stream: Stream): Promise<Text | undefined> {
   if (past !== undefined) return readPast(stream, past)
   if (at === undefined) {
     // Too far behind the others: the log has what they had.
-    stream.past = { changes: stream.follow(stream.position), asked: undefined }
+    stream.past = beginPast(stream)
     return undefined
   }
   if (at.next !== undefined) {
