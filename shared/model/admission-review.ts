@@ -1,4 +1,5 @@
 import { textFromBase64 } from './base64.ts'
+import type { ErrorDetails } from './errors.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import { objectText } from './object-text.ts'
 import { apiVersionOf, type ApiObject } from './object.ts'
@@ -40,7 +41,15 @@ export interface WebhookVerdict {
   /** What it wants to have written beside the record of the request. */
   readonly notes: readonly (readonly [string, string])[]
   /** Why it does not allow it. */
-  readonly status: { readonly code: number; readonly reason: string; readonly message: string }
+  readonly status: ReviewStatus
+}
+
+/** What is told to whom a webhook denies something, as it says. */
+export interface ReviewStatus {
+  readonly code: number
+  readonly reason: string
+  readonly message: string
+  readonly details: Omit<ErrorDetails, 'answer'>
 }
 
 const warningsMax = 10
@@ -143,12 +152,35 @@ function decodePatch(patch: string): Patch {
   }
 }
 
-function readStatus(status: Json | undefined): WebhookVerdict['status'] {
-  const { code, reason, message } = isObject(status) ? status : {}
+function readStatus(status: Json | undefined): ReviewStatus {
+  const { code, reason, message, details } = isObject(status) ? status : {}
   const isFailure = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
   return {
     code: isFailure ? code : 400,
     reason: textOf(reason),
-    message: typeof message === 'string' ? message.slice(0, messageLengthMax) : '',
+    message: shortTextOf(message),
+    details: readDetails(details),
   }
+}
+
+/** What it is about, and the causes field by field: webhooks in Go send them with each INVALID. */
+function readDetails(details: Json | undefined): ReviewStatus['details'] {
+  const { name, group, kind, uid, causes, retryAfterSeconds: seconds } = isObject(details) ? details : {}
+  const texts = Object.entries({ name, group, kind, uid }).map(([field, text]) => [field, shortTextOf(text)])
+  return {
+    ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
+    ...(Array.isArray(causes) && { causes: causes.filter(isObject).slice(0, causesMax).map(readCause) }),
+    ...(Number.isSafeInteger(seconds) && Number(seconds) > 0 && { retryAfterSeconds: Number(seconds) }),
+  }
+}
+
+const causesMax = 100
+
+function readCause({ reason, message, field }: JsonObject): NonNullable<ErrorDetails['causes']>[number] {
+  const place = shortTextOf(field)
+  return { reason: textOf(reason), message: shortTextOf(message), ...(place !== '' && { field: place }) }
+}
+
+function shortTextOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value.slice(0, messageLengthMax) : ''
 }

@@ -1,3 +1,4 @@
+import type { ReviewStatus } from '../model/admission-review.ts'
 import { hasCode, OperatingError, type ErrorCode } from '../model/errors.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -99,14 +100,13 @@ const codesOfReasons: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** What a webhook denies, as it says. */
-export function deniedByWebhook(
-  name: string,
-  { code, reason, message }: { readonly code: number; readonly reason: string; readonly message: string },
-): OperatingError {
+export function deniedByWebhook(name: string, { code, reason, message, details: said }: ReviewStatus): OperatingError {
   const why = message === '' ? reason : message
-  const said = `admission webhook "${name}" denied the request`
-  const details = { answer: { status: code, reason } }
-  return new OperatingError('FORBIDDEN', why === '' ? `${said} without explanation` : `${said}: ${why}`, { details })
+  const denial = `admission webhook "${name}" denied the request`
+  const details = { ...said, answer: { status: code, reason } }
+  return new OperatingError('FORBIDDEN', why === '' ? `${denial} without explanation` : `${denial}: ${why}`, {
+    details,
+  })
 }
 
 /** A webhook that has to be asked, and cannot. */

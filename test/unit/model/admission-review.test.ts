@@ -13,11 +13,15 @@ const allowed: WebhookVerdict = {
   patch: [],
   warnings: [],
   notes: [],
-  status: { code: 400, reason: '', message: '' },
+  status: { code: 400, reason: '', message: '', details: {} },
 }
 const operations = [{ op: 'remove', path: '/a' }]
 const patch = toBase64(JSON.stringify(operations))
 const patchType = 'JSONPatch'
+const details = { name: 'w', group: 'g.dev', kind: 'Widget', uid: 'u', retryAfterSeconds: 5 }
+const cause = { reason: 'FieldValueInvalid', message: 'Invalid value: 5', field: 'spec.size' }
+const nothing = { reason: '', message: '' }
+const copies = <One>(count: number, one: One) => Array.from({ length: count }, () => one)
 
 function read(response: JsonObject, question: Parameters<typeof readReview>[1] = v1) {
   return readReview(JSON.stringify({ ...head, response: { uid: 'u', allowed: true, ...response } }), question)
@@ -64,8 +68,29 @@ describe('an answer', () => {
     [
       'with a reason',
       { status: { code: 403, reason: 'r'.repeat(101), message: 'm'.repeat(1_001) } },
-      { status: { code: 403, reason: 'r'.repeat(100), message: 'm'.repeat(1_000) } },
+      { status: { code: 403, reason: 'r'.repeat(100), message: 'm'.repeat(1_000), details: {} } },
     ],
+    [
+      'with details of what it denies',
+      { status: { code: 422, details: { ...details, causes: [{ ...cause, other: 1 }, 'no', { message: 5 }, {}] } } },
+      { status: { ...allowed.status, code: 422, details: { ...details, causes: [cause, nothing, nothing] } } },
+    ],
+    [
+      'with long details and many causes',
+      { status: { details: { name: 'n'.repeat(1_001), causes: copies(101, { field: 'f'.repeat(1_001) }) } } },
+      {
+        status: {
+          ...allowed.status,
+          details: { name: 'n'.repeat(1_000), causes: copies(100, { ...nothing, field: 'f'.repeat(1_000) }) },
+        },
+      },
+    ],
+    [
+      'with details of other types',
+      { status: { details: { name: 5, group: '', kind: null, causes: {}, retryAfterSeconds: -1 } } },
+      {},
+    ],
+    ['with details that are none', { status: { details: 'no' } }, {}],
     ['with a status that is none', { status: 'no' }, {}],
     ['with other types in its status', { status: { code: '403', reason: 5, message: {} } }, {}],
   ])('%s', (_what, response, verdict) => {

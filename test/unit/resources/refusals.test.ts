@@ -92,9 +92,10 @@ describe('a refusal', () => {
     [{ code: 400, reason: 'Bad', message: '' }, ': Bad'],
     [{ code: 400, reason: '', message: '' }, ' without explanation'],
   ])('by a webhook is as it says: %j', (said, ending) => {
-    const error = deniedByWebhook('w', said)
+    const told = { name: 'a', causes: [{ reason: 'R', message: 'm', field: 'f' }] }
+    const error = deniedByWebhook('w', { ...said, details: told })
     expect(error.message).toBe(`admission webhook "w" denied the request${ending}`)
-    expect(error.details.answer).toEqual({ status: 400, reason: said.reason })
+    expect(error.details).toEqual({ ...told, answer: { status: 400, reason: said.reason } })
   })
 
   it('of a patch that does not fit names the webhook; a slip of the program stays one', () => {
