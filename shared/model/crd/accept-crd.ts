@@ -28,9 +28,10 @@ export function acceptCrd<Definition extends SentDefinition>(
 }
 
 function withDefaults(spec: CustomResourceDefinitionSpec): CustomResourceDefinitionSpec {
-  const { kind } = spec.names
-  const { singular = kind.toLowerCase(), listKind = `${kind}List` } = spec.names
-  return { conversion: { strategy: 'None' }, ...spec, names: { ...spec.names, singular, listKind } }
+  const { kind, singular, listKind } = spec.names
+  // A name may be said as the empty text, which is none.
+  const names = { ...spec.names, singular: singular || kind.toLowerCase(), listKind: listKind || `${kind}List` }
+  return { conversion: { strategy: 'None' }, ...spec, names }
 }
 
 function acceptStatus(

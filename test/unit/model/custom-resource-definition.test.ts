@@ -653,6 +653,10 @@ describe('acceptCrd', () => {
     expect(checkCrd(accepted)).toEqual([])
   })
 
+  it('fills in names that are said as empty texts, as Go writes what is not said', () => {
+    expect(acceptCrd(withNames({ singular: '', listKind: '' }), now)).toEqual(acceptCrd(widgets, now))
+  })
+
   it('returns a definition that is as it should be as it is, whatever the time', () => {
     const accepted = acceptCrd(widgets, now)
     expect(acceptCrd(accepted, now + 60_000)).toBe(accepted)
