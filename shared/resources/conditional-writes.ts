@@ -98,7 +98,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     try {
       return await (dryRun ? rehearse(store, stored) : store.create(stored))
     } catch (error) {
-      throw hasCode(error, 'ALREADY_EXISTS') ? alreadyExists(kind, stored.object.metadata.name) : error
+      throw hasCode(error, 'ALREADY_EXISTS') ? await nameTaken(kind, store, stored) : error
     }
   }
 
@@ -285,6 +285,21 @@ async function admitHooked(
     touched: findTouched(found.object, is),
     seen: { kind: { ...kind, version: kind.storageVersion }, requested: kind, object: is, old: found.object },
     warnings: [...warnings, ...admitted.warnings],
+  }
+}
+
+async function nameTaken(kind: ServedKind, store: ObjectStore, stored: StoredObject): Promise<OperatingError> {
+  return alreadyExists(kind, stored.object.metadata.name, await isLeaving(store, stored))
+}
+
+/** Whether the object that has the name is being deleted. One that cannot be read keeps its name all the same. */
+async function isLeaving(store: ObjectStore, { object }: StoredObject): Promise<boolean> {
+  try {
+    const there = await store.get(keyOf(object))
+    return there !== undefined && isDeleting(there.object)
+  } catch (error) {
+    if (error instanceof OperatingError) return false
+    throw error
   }
 }
 

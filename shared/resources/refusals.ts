@@ -23,8 +23,10 @@ export function saysAbsent(error: unknown, kind: ServedKind, name: string): bool
   return details.name === name && details.kind === kind.plural && details.group === kind.group
 }
 
-export function alreadyExists(kind: ServedKind, name: string): OperatingError {
-  return new OperatingError('ALREADY_EXISTS', `${resourceName(kind)} "${name}" already exists`, {
+/** `isLeaving`: the object that is there is being deleted, so that the writer may come again. */
+export function alreadyExists(kind: ServedKind, name: string, isLeaving = false): OperatingError {
+  const why = `${resourceName(kind)} "${name}" already exists`
+  return new OperatingError('ALREADY_EXISTS', isLeaving ? `object is being deleted: ${why}` : why, {
     details: { name, group: kind.group, kind: kind.plural },
   })
 }

@@ -58,6 +58,8 @@ interface World {
   /** How the next writes fail. */
   readonly fails?: readonly OperatingError[]
   readonly isAsync?: boolean
+  /** How reads fail. */
+  readonly readFails?: Error | undefined
 }
 
 function open(given: World = {}) {
@@ -74,7 +76,10 @@ function open(given: World = {}) {
     return { ...stored, object: { ...stored.object, metadata } }
   }
   const store = {
-    get: (key: ObjectKey) => objects.get(keyText(key)),
+    get: (key: ObjectKey) => {
+      if (given.readFails !== undefined) throw given.readFails
+      return objects.get(keyText(key))
+    },
     create: async (stored: StoredObject) => write('create', stored),
     replace: async (stored: StoredObject, touched: readonly string[]) => write(`replace ${touched.join()}`, stored),
     remove: async (stored: StoredObject) => write('remove', stored),
@@ -172,6 +177,22 @@ describe('a creation', () => {
     expect(await endOf(writes.insert(kind, live, true))).toBe(refused)
     expect(await endOf(writes.insert(kind, live, false))).toBe(refused)
     expect(await endOf(writes.insert(kind, live, false))).toBe('TOO_LARGE: large')
+  })
+
+  it.each([false, true])('of an object that is being deleted is told so (dry: %s)', async (dryRun) => {
+    const fails = [new OperatingError('ALREADY_EXISTS', 'x')]
+    const { writes, live } = open({ live: objectOf(1, { ...deleted, ...held }), fails })
+    const refused = 'ALREADY_EXISTS: object is being deleted: ks.g.dev "a" already exists'
+    expect(await endOf(writes.insert(kind, live, dryRun))).toBe(refused)
+  })
+
+  it('is refused though the object that exists is damaged, or gone by now', async () => {
+    const fails = [new OperatingError('ALREADY_EXISTS', 'x')]
+    const refused = 'ALREADY_EXISTS: ks.g.dev "b" already exists'
+    for (const readFails of [undefined, new OperatingError('DAMAGED', 'torn')])
+      expect(await endOf(open({ fails, readFails }).writes.insert(kind, other, false))).toBe(refused)
+    const bug = new TypeError('a bug')
+    expect(await endOf(open({ fails, readFails: bug }).writes.insert(kind, other, false))).toBe(bug)
   })
 })
 

@@ -26,6 +26,11 @@ describe('a refusal', () => {
     [notFound(kind, 'a'), 'NOT_FOUND', 'widgets.example.com "a" not found'],
     [notFound(core, 'a'), 'NOT_FOUND', 'secrets "a" not found'],
     [alreadyExists(kind, 'a'), 'ALREADY_EXISTS', 'widgets.example.com "a" already exists'],
+    [
+      alreadyExists(kind, 'a', true),
+      'ALREADY_EXISTS',
+      'object is being deleted: widgets.example.com "a" already exists',
+    ],
     [forbiddenFor(core, 'a', 'so'), 'FORBIDDEN', 'secrets "a" is forbidden: so'],
     [
       conflict(kind, { name: 'a', uid: 'u' }, 'so'),
