@@ -1,3 +1,4 @@
+import { hasCode, OperatingError } from '../../model/errors.ts'
 import { storedAs, type ServedKind } from '../../model/served-kind.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -18,7 +19,7 @@ import {
   type Membership,
 } from '../watch/membership.ts'
 import { watchOptions, type WatchStart } from '../watch/options.ts'
-import { beginPast } from '../watch/past.ts'
+import { beginPast, endOn } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
 import type { Stream } from '../watch/stream-state.ts'
 import { bookmarkMs, dueMs, pieces } from '../watch/stream.ts'
@@ -37,14 +38,32 @@ export function createWatch(services: ApiServices): VerbHandler {
     const release = slots.take(call.user, call.request.signal)
     try {
       const options = watchOptions(call.request)
-      await reachVersion(options.notOlderThan, services, call.request.signal)
+      const fault = await versionFault(options, services, call.request.signal)
       const { status, headers, wire = lineWireOf(options) } = answer
-      const { stream, first } = await open(call, { options, services, liveOf, release, wire })
+      const { stream, first } = await open(call, { options, services, liveOf, release, wire, fault })
       return withDamageWarnings({ status, headers, body: pieces(stream) }, first)
     } catch (error) {
       release()
       throw error
     }
+  }
+}
+
+/**
+ * What ends a watch as soon as it has begun. A version that does not come is of a store that was lost. Kubernetes
+ * leaves such a watch silent for good; at a 410 all clients list again.
+ */
+async function versionFault(
+  { after, notOlderThan }: WatchStart,
+  services: ApiServices,
+  signal: AbortSignal,
+): Promise<OperatingError | undefined> {
+  try {
+    await reachVersion(notOlderThan, services, signal)
+    return undefined
+  } catch (error) {
+    if (after === undefined || !hasCode(error, 'VERSION_TOO_NEW')) throw error
+    return new OperatingError('EXPIRED', `resource version ${after} is later than all there is: list again`)
   }
 }
 
@@ -79,6 +98,7 @@ interface Opening {
   readonly liveOf: (kind: ServedKind) => LiveChanges
   readonly release: () => void
   readonly wire: Wire
+  readonly fault: OperatingError | undefined
 }
 
 async function open(call: Call, opening: Opening): Promise<{ readonly stream: Stream; readonly first: FirstPage }> {
@@ -91,6 +111,7 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   opening.wire.hear({ onOwed: stream.wake, onEnd: stream.end })
   await live.join(stream)
   stream.past = beginPast(stream)
+  endOn(stream, opening.fault)
   if (signal.aborted) stream.cut()
   return { stream, first: start.first }
 }

@@ -22,8 +22,8 @@ function takeLivePlace(stream: Stream): string {
 
 /**
  * The lines of the next batch of the log. With the one that reaches the live changes the watch goes live. Throws
- * EXPIRED if the log does not reach back so far. As in Kubernetes, the client is told so by an event: a RetryWatcher of
- * client-go takes the same as the status of the answer for a reason to ask again.
+ * EXPIRED if the log does not reach back so far. As in Kubernetes, the client is told so by an event: if the answer has
+ * that status, kube-rs and a RetryWatcher of client-go ask the same again for good.
  */
 export async function readPast(stream: Stream, past: Past): Promise<Text | undefined> {
   const liveAt = takeLivePlace(stream)

@@ -380,7 +380,6 @@ describe('a watch that cannot be', () => {
   const waiting = [
     '',
     '&resourceVersionMatch=NotOlderThan',
-    '&watch=1',
     `&watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
   ]
   it.each(waiting)('waits for a version that is not there yet, then refuses as Kubernetes does: %s', async (query) => {
@@ -398,6 +397,19 @@ describe('a watch that cannot be', () => {
     })
     expect(harness.errors).toEqual([])
   })
+
+  it.each(['', '&sendInitialEvents=false&resourceVersionMatch=NotOlderThan'])(
+    'ends with an event of 410 from a version that does not come, at which all clients list again: %s',
+    async (query) => {
+      const opened = harness.watch(`${widgets}?watch=1&resourceVersion=999999${query}`)
+      await harness.clock.advance(3_000)
+      const message = 'resource version 999999 is later than all there is: list again'
+      expect(await (await opened).rest()).toMatchObject([
+        { type: 'ERROR', object: { code: 410, reason: 'Expired', message } },
+      ])
+      expect(harness.errors).toEqual([])
+    },
+  )
 
   it('is served when the version comes in time', async () => {
     const next = String(Number(await versionNow()) + 1)
@@ -438,7 +450,8 @@ describe('a watch that cannot be', () => {
 
   it('takes no place among those that are', async () => {
     const api = createApi({ ...harness.services, watchesMax: 1 })
-    const refused = api(request(`GET ${widgets}?watch=1&resourceVersion=999999`))
+    const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan'
+    const refused = api(request(`GET ${widgets}?watch=1&${initial}&resourceVersion=999999`))
     await harness.clock.advance(3_000)
     expect((await refused).status).toBe(504)
     expect((await api(request(`GET ${widgets}?watch=1`))).status).toBe(200)
