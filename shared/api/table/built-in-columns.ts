@@ -1,5 +1,5 @@
 import { objectsOf, roleRefOf, subjectsOf } from '../../model/access/rules.ts'
-import { isObject, type Json } from '../../model/json.ts'
+import { isObject, textOf, type Json } from '../../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import { computedColumns } from './computed-columns.ts'
@@ -26,11 +26,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     wide(nameColumn),
   ],
   'apiextensions.k8s.io/v1/CustomResourceDefinition': [nameColumn, createdAt()],
-  'v1/ServiceAccount': [
-    nameColumn,
-    { ...column('Secrets', (account) => objectsOf(account['secrets']).length), type: 'integer' },
-    age,
-  ],
+  'v1/ServiceAccount': [nameColumn, counted('Secrets', ({ secrets }) => secrets), age],
   'v1/ResourceQuota': [
     nameColumn,
     column(
@@ -44,7 +40,52 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   'rbac.authorization.k8s.io/v1/ClusterRole': [nameColumn, createdAt()],
   'rbac.authorization.k8s.io/v1/RoleBinding': bindingColumns(),
   'rbac.authorization.k8s.io/v1/ClusterRoleBinding': bindingColumns(),
+  'admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration': webhookColumns(),
+  'admissionregistration.k8s.io/v1/MutatingWebhookConfiguration': webhookColumns(),
+  'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy': policyColumns('Validations'),
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy': policyColumns('Mutations'),
+  'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding': policyBindingColumns(),
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding': policyBindingColumns(),
   ...computedColumns,
+}
+
+function webhookColumns(): readonly Column[] {
+  return [nameColumn, counted('Webhooks', ({ webhooks }) => webhooks), age]
+}
+
+function policyColumns(parts: 'Validations' | 'Mutations'): readonly Column[] {
+  const kindOf = (policy: ApiObject): string => {
+    const { paramKind } = part(policy, 'spec')
+    return isObject(paramKind) ? `${textOf(paramKind['apiVersion'])}/${textOf(paramKind['kind'])}` : unset
+  }
+  return [
+    nameColumn,
+    counted(parts, (policy) => part(policy, 'spec')[parts.toLowerCase()]),
+    column('ParamKind', kindOf),
+    age,
+  ]
+}
+
+function policyBindingColumns(): readonly Column[] {
+  const refOf = (binding: ApiObject): string => {
+    const { paramRef } = part(binding, 'spec')
+    if (!isObject(paramRef)) return unset
+    const { name, namespace, selector = null } = paramRef
+    // The kind, which nobody knows here, may be in no namespace.
+    return textOf(name) === '' ? JSON.stringify(selector) : `${textOf(namespace) || '*'}/${textOf(name)}`
+  }
+  return [
+    nameColumn,
+    column('PolicyName', (binding) => part(binding, 'spec')['policyName'] ?? null),
+    column('ParamRef', refOf),
+    age,
+  ]
+}
+
+const unset = '<unset>'
+
+function counted(name: string, itemsOf: (object: ApiObject) => Json | undefined): Column {
+  return { ...column(name, (object) => objectsOf(itemsOf(object)).length), type: 'integer' }
 }
 
 function isLimit(name: string): boolean {

@@ -106,6 +106,8 @@ describe('the cell of a built-in kind', () => {
     { kind: 'User', name: 'bob' },
     { kind: 'ServiceAccount', namespace: 'n', name: 'a' },
   ]
+  const admission = 'admissionregistration.k8s.io/v1'
+  const paramKind = { apiVersion: 'g.dev/v1', kind: 'Limit' }
   const quota = {
     hard: { 'limits.cpu': '4', pods: '10', 'count/x': 3, 'limits.memory': '1Gi' },
     used: { pods: '2', 'limits.cpu': '1' },
@@ -130,6 +132,28 @@ describe('the cell of a built-in kind', () => {
     [role, 'ServiceAccounts', { subjects }, 'n/a'],
     [role, 'Users', {}, ''],
     ['rbac.authorization.k8s.io/v1/Role', 'Created At', {}, '2026-01-01T00:00:00Z'],
+    [`${admission}/ValidatingWebhookConfiguration`, 'Webhooks', { webhooks: [{}, {}] }, 2],
+    [`${admission}/MutatingWebhookConfiguration`, 'Webhooks', {}, 0],
+    [`${admission}/ValidatingAdmissionPolicy`, 'Validations', { spec: { validations: [{}] } }, 1],
+    [`${admission}/ValidatingAdmissionPolicy`, 'Validations', {}, 0],
+    [`${admission}/ValidatingAdmissionPolicy`, 'ParamKind', { spec: {} }, '<unset>'],
+    [`${admission}/MutatingAdmissionPolicy`, 'Mutations', { spec: { mutations: [{}, {}] } }, 2],
+    [`${admission}/MutatingAdmissionPolicy`, 'ParamKind', { spec: { paramKind } }, 'g.dev/v1/Limit'],
+    [`${admission}/ValidatingAdmissionPolicyBinding`, 'PolicyName', { spec: { policyName: 'p' } }, 'p'],
+    [`${admission}/ValidatingAdmissionPolicyBinding`, 'ParamRef', {}, '<unset>'],
+    [`${admission}/MutatingAdmissionPolicyBinding`, 'ParamRef', { spec: { paramRef: { name: 'a' } } }, '*/a'],
+    [
+      `${admission}/MutatingAdmissionPolicyBinding`,
+      'ParamRef',
+      { spec: { paramRef: { name: 'a', namespace: 'n' } } },
+      'n/a',
+    ],
+    [
+      `${admission}/ValidatingAdmissionPolicyBinding`,
+      'ParamRef',
+      { spec: { paramRef: { selector: { matchLabels: { a: 'b' } } } } },
+      '{"matchLabels":{"a":"b"}}',
+    ],
     ['v1/Event', 'Type', {}, ''],
     ['v1/Event', 'Type', { type: 'Warning' }, 'Warning'],
     ['v1/Event', 'Reason', { reason: 'R' }, 'R'],
@@ -172,6 +196,8 @@ describe('the cell of a built-in kind', () => {
   it('stands with -o wide only where it is long', () => {
     const wide = (kind: string) =>
       (findBuiltInColumns(kindOf(kind)) ?? []).filter(({ priority = 0 }) => priority === 1).map(({ name }) => name)
+    const policies = Object.keys(rowOf(kindOf(`${admission}/ValidatingAdmissionPolicyBinding`), objectOf({})))
+    expect(policies).toEqual(['Name', 'PolicyName', 'ParamRef', 'Age'])
     expect([wide('v1/Event'), wide(role), wide('v1/Secret')]).toEqual([
       ['Source', 'First Seen', 'Count', 'Name'],
       ['Users', 'Groups', 'ServiceAccounts'],
