@@ -3,6 +3,7 @@ import { isObject, textOf, type JsonObject } from '../model/json.ts'
 import { namespaceKeyOf } from '../model/object-key.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
+import { invalid } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import { onNewest } from '../model/on-newest.ts'
@@ -323,6 +324,7 @@ function patchAt(
   const next = (before: StoredObject): Planned => {
     const live = asServed(kind, before).object
     const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
+    refuseOtherUid(kind, live, body, how)
     try {
       return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
     } catch (error) {
@@ -358,6 +360,7 @@ async function applyTo(
   const next = (before: StoredObject): Planned => {
     how.check?.(before.object)
     const body = applyConfiguration(asServed(kind, before).object, config, given.force, writer(verbs, kind, how))
+    refuseOtherUid(kind, before.object, body, how)
     return { object: withManagedFields(mergeWrite(before.object, body, writer(verbs, kind, how)), body), warnings: [] }
   }
   const isOvertaken = (error: unknown): boolean =>
@@ -426,6 +429,22 @@ function refuseUid(kind: ServedKind, { name }: Place, { metadata }: JsonObject):
   if (uid === '') return
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
   throw conflict(kind, { name, uid }, why)
+}
+
+/**
+ * To a client's patch of an object the uid is a field that stays, and no precondition: as on Kubernetes that is
+ * INVALID. Controllers that let go of children take that for the end of the child, and a conflict for a reason to try
+ * again.
+ */
+function refuseOtherUid(
+  kind: ServedKind,
+  { metadata: { name, uid: live } }: ApiObject,
+  { metadata }: JsonObject,
+  { user, subresource, path }: WriteOptions & SubresourceOption,
+): void {
+  const uid = isObject(metadata) ? textOf(metadata['uid']) : ''
+  const isOfObject = user !== undefined && subresource === undefined && path === undefined
+  if (isOfObject && uid !== '' && uid !== live) refuse(kind, name, [invalid('metadata.uid', uid, 'field is immutable')])
 }
 
 function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../../shared/api/api.ts'
+import type { JsonObject } from '../../../shared/model/json.ts'
 import type { Resources } from '../../../shared/resources/resources.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
 import { request, type Sent } from './sent-request.ts'
@@ -458,6 +459,23 @@ describe('PATCH', () => {
         ),
       },
     })
+  })
+})
+
+describe('a patch that says another uid', () => {
+  const patches: readonly (readonly [string, string, JsonObject | JsonObject[]])[] = [
+    ['merges', merge, { metadata: { uid: 'other' } }],
+    ['is a JSON patch', jsonPatch, [{ op: 'replace', path: '/metadata/uid', value: 'other' }]],
+    ['is an apply', apply, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { uid: 'other' } }],
+  ]
+  it.each(patches)('and %s is INVALID: who lets go of children takes that for their end', async (_, type, body) => {
+    const live = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    const refused = await harness.send(`PATCH ${widgets}/w1?fieldManager=x`, { type, body })
+    const cause = { field: 'metadata.uid', message: 'Invalid value: "other": field is immutable' }
+    expect(refused).toMatchObject({ status: 422, body: { reason: 'Invalid', details: { causes: [cause] } } })
+    const { resourceVersion } = live.body.metadata
+    const put = await harness.send(`PUT ${widgets}/w1`, { body: widget('w1', {}, { uid: 'other', resourceVersion }) })
+    expect(put.status).toBe(409)
   })
 })
 
