@@ -18,7 +18,7 @@ import {
 } from './policy-kinds.ts'
 import { resourceQuotaKind } from './quota-kind.ts'
 import { mutatingWebhookKind, validatingWebhookKind } from './webhook-kinds.ts'
-import { objectSchema, text, texts } from './schema-parts.ts'
+import { conditionsSchema, objectSchema, text, texts, time } from './schema-parts.ts'
 
 /** The kinds that come with the control plane. Everything else is a CustomResourceDefinition away. */
 
@@ -28,18 +28,6 @@ const textMap: StructuralSchema = { type: 'object', additionalProperties: text }
 const bytesMap: StructuralSchema = {
   type: 'object',
   additionalProperties: { type: 'string', anyOf: [{ format: 'byte' }, { maxLength: 0 }] },
-}
-const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
-
-const conditions: StructuralSchema = {
-  type: 'array',
-  'x-kubernetes-list-type': 'map',
-  'x-kubernetes-list-map-keys': ['type'],
-  items: {
-    type: 'object',
-    required: ['type', 'status'],
-    properties: { type: text, status: text, reason: text, message: text, lastTransitionTime: time },
-  },
 }
 
 function coreKind(kind: string, plural: string, options: Pick<ServedKind, 'schema'> & Partial<ServedKind>): ServedKind {
@@ -54,7 +42,7 @@ export const namespaceKind = coreKind('Namespace', 'namespaces', {
   selectableFields: ['status.phase'],
   schema: objectSchema('A scope for names: deleting it deletes everything in it.', {
     spec: { type: 'object', properties: { finalizers: texts } },
-    status: { type: 'object', properties: { phase: text, conditions } },
+    status: { type: 'object', properties: { phase: text, conditions: conditionsSchema } },
   }),
 })
 

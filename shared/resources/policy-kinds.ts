@@ -17,7 +17,7 @@ import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 import { checkMatching } from './matching-checks.ts'
-import { objectSchema, text, texts } from './schema-parts.ts'
+import { conditionsSchema, objectSchema, text, texts } from './schema-parts.ts'
 
 /** Admission policies, and the bindings that make them count. */
 
@@ -96,7 +96,7 @@ export const namedExpressions: StructuralSchema = {
   items: { type: 'object', required: ['name', 'expression'], properties: { name: text, expression } },
 }
 
-export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', {
+const validatingPolicySpec: StructuralSchema = {
   type: 'object',
   required: ['matchConstraints'],
   properties: {
@@ -131,7 +131,33 @@ export const policyKind = policyKindOf('ValidatingAdmissionPolicy', 'validatinga
       },
     },
   },
-})
+}
+
+/** Nobody here writes it. Programs in Go send one with each policy. */
+const validatingPolicyStatus: StructuralSchema = {
+  type: 'object',
+  properties: {
+    observedGeneration: { type: 'integer', format: 'int64' },
+    typeChecking: {
+      type: 'object',
+      properties: {
+        expressionWarnings: {
+          type: 'array',
+          'x-kubernetes-list-type': 'atomic',
+          items: { type: 'object', required: ['fieldRef', 'warning'], properties: { fieldRef: text, warning: text } },
+        },
+      },
+    },
+    conditions: conditionsSchema,
+  },
+}
+
+export const policyKind: ServedKind = {
+  ...policyKindOf('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', validatingPolicySpec, {
+    status: validatingPolicyStatus,
+  }),
+  hasStatus: true,
+}
 
 export const policyBindingKind = policyKindOf('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', {
   type: 'object',
@@ -182,7 +208,12 @@ export const olderPolicyKinds: readonly ServedKind[] = ['v1beta1', 'v1alpha1'].f
   [mutatingPolicyKind, mutatingBindingKind].map((kind) => ({ ...kind, version })),
 )
 
-function policyKindOf(kind: string, plural: string, spec: StructuralSchema): ServedKind {
+function policyKindOf(
+  kind: string,
+  plural: string,
+  spec: StructuralSchema,
+  more: Record<string, StructuralSchema> = {},
+): ServedKind {
   return defineBuiltInKind({
     group: policyGroup,
     kind,
@@ -190,7 +221,7 @@ function policyKindOf(kind: string, plural: string, spec: StructuralSchema): Ser
     namespaced: false,
     categories: ['api-extensions'],
     schema: {
-      ...objectSchema('What is changed or refused of what is written, by rules in CEL.', { spec }),
+      ...objectSchema('What is changed or refused of what is written, by rules in CEL.', { spec, ...more }),
       required: ['spec'],
     },
   })

@@ -6,6 +6,26 @@ export const text: StructuralSchema = { type: 'string' }
 
 export const texts: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' }
 
+export const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
+
+export const conditionsSchema: StructuralSchema = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status'],
+    properties: {
+      type: text,
+      status: text,
+      reason: text,
+      message: text,
+      lastTransitionTime: time,
+      observedGeneration: { type: 'integer', format: 'int64' },
+    },
+  },
+}
+
 export function objectSchema(description: string, properties: Record<string, StructuralSchema>): StructuralSchema {
   return {
     type: 'object',

@@ -241,6 +241,20 @@ describe('a policy', () => {
     expect((await noted('a', 'a')).body.message).toContain('spec.auditAnnotations[1].key: Duplicate value: "a"')
     expect((await noted('a', 'b')).status).toBe(201)
   })
+
+  it('has a status, which programs in Go write whether they mean one or not', async () => {
+    const policies = `${group}/validatingadmissionpolicies`
+    const body = { metadata: { name: 'p' }, spec: { matchConstraints, validations: [{ expression: 'true' }] } }
+    const strict = 'fieldValidation=Strict'
+    const expressionWarnings = [{ fieldRef: 'spec.validations[0].expression', warning: 'so' }]
+    const status = { observedGeneration: 1, typeChecking: { expressionWarnings }, conditions: [] }
+    const made = await harness.send(`POST ${policies}?${strict}`, { body: { ...body, status: {} } })
+    expect([made.status, made.headers['warning'], made.body.status]).toEqual([201, undefined, undefined])
+    const told = await harness.send(`PATCH ${policies}/p/status?${strict}`, { type: merge, body: { status } })
+    expect([told.status, told.body.status]).toEqual([200, status])
+    const kept = await harness.send(`PATCH ${policies}/p?${strict}`, { type: merge, body: { status: {}, spec: {} } })
+    expect([kept.status, kept.body.status]).toEqual([200, status])
+  })
 })
 
 describe('an apply', () => {
