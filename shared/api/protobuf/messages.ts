@@ -33,7 +33,8 @@ export function decodeObject(bytes: Uint8Array): JsonObject {
     throw new OperatingError('BAD_REQUEST', 'the body is not protobuf of Kubernetes: its first bytes are not "k8s\\0"')
   const envelope = bytes.subarray(magic.length)
   const { apiVersion = '', kind = '' } = decodeMessage(fieldBytes(envelope, 1), typeMeta)
-  const body = messages[`${String(apiVersion)}/${String(kind)}`]
+  // A typed client names its own group, whatever it deletes.
+  const body = kind === 'DeleteOptions' ? deleteOptions : messages[`${String(apiVersion)}/${String(kind)}`]
   if (body === undefined) {
     throw new OperatingError(
       'UNSUPPORTED_MEDIA_TYPE',
@@ -116,10 +117,22 @@ const leaseSpec = message({
   7: pointer('preferredHolder', 'string'),
 })
 
+const namespaceCondition = message({
+  1: string('type'),
+  2: string('status'),
+  4: one('lastTransitionTime', 'time'),
+  5: string('reason'),
+  6: string('message'),
+})
+
 const messages: { readonly [type: string]: Message } = {
   ...policyMessages,
   ...definitionMessages,
-  'v1/Namespace': message({ 1: objectMeta, 2: one('spec', message({ 1: manyStrings('finalizers') })) }),
+  'v1/Namespace': message({
+    1: objectMeta,
+    2: one('spec', message({ 1: manyStrings('finalizers') })),
+    3: one('status', message({ 1: string('phase'), 2: many('conditions', namespaceCondition) })),
+  }),
   'v1/ConfigMap': message({
     1: objectMeta,
     2: one('data', stringMap),
@@ -189,8 +202,6 @@ const messages: { readonly [type: string]: Message } = {
     15: int('deprecatedCount'),
   }),
   'coordination.k8s.io/v1/Lease': message({ 1: objectMeta, 2: one('spec', leaseSpec) }),
-  'v1/DeleteOptions': deleteOptions,
-  'meta.k8s.io/v1/DeleteOptions': deleteOptions,
   'authorization.k8s.io/v1/SelfSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', accessReviewSpec) }),
   'authorization.k8s.io/v1/SubjectAccessReview': message({ 1: objectMeta, 2: one('spec', subjectReviewSpec) }),
   'authorization.k8s.io/v1/LocalSubjectAccessReview': message({ 1: objectMeta, 2: one('spec', subjectReviewSpec) }),

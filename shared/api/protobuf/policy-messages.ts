@@ -14,7 +14,7 @@ import {
 } from './fields.ts'
 import type { Message } from './wire.ts'
 
-/** admissionregistration.k8s.io/v1, which controller-runtime sends as protobuf. */
+/** admissionregistration.k8s.io, which controller-runtime sends as protobuf. */
 
 /** What Go embeds is one object in JSON. */
 function flatten(part: string): (decoded: JsonObject) => JsonObject {
@@ -136,6 +136,10 @@ export const policyMessages: { readonly [type: string]: Message } = {
   [`${group}/ValidatingAdmissionPolicyBinding`]: withSpec(
     message({ ...bindingFields, 4: manyStrings('validationActions') }),
   ),
-  [`${group}/MutatingAdmissionPolicy`]: withSpec(mutatingPolicySpec),
-  [`${group}/MutatingAdmissionPolicyBinding`]: withSpec(message(bindingFields)),
+  ...Object.fromEntries(
+    ['v1', 'v1beta1', 'v1alpha1'].flatMap((version) => [
+      [`admissionregistration.k8s.io/${version}/MutatingAdmissionPolicy`, withSpec(mutatingPolicySpec)],
+      [`admissionregistration.k8s.io/${version}/MutatingAdmissionPolicyBinding`, withSpec(message(bindingFields))],
+    ]),
+  ),
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -75,6 +76,11 @@ func writeTyped(form string, client *kubernetes.Clientset) {
 	}
 	must("delete a ConfigMap in "+form, maps.Delete(ctx, found.Name, metav1.DeleteOptions{}))
 	said("a ConfigMap is created, updated, read and deleted in %s", form)
+	// The options of its deletion are of its group.
+	roles := client.RbacV1().Roles(namespace)
+	role, err := roles.Create(ctx, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{GenerateName: form + "-"}}, metav1.CreateOptions{})
+	must("create a Role in "+form, err)
+	must("delete a Role in "+form, roles.Delete(ctx, role.Name, metav1.DeleteOptions{}))
 }
 
 func recordEvents(form string, client *kubernetes.Clientset) {

@@ -19,7 +19,6 @@ const vectors = gunzipSync(readFileSync(file))
 
 /** What is not read: nobody sends it, or it changes no answer. */
 const unread: Readonly<Record<string, (object: JsonObject) => JsonObject>> = {
-  Namespace: without('status'),
   TokenReview: without('status'),
   TokenRequest: (object) => inSpec(without('status')(object), without('attestations')),
   SubjectAccessReview: (object) => inSpec(without('status')(object), withoutSelectors),

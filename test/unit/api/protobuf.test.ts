@@ -9,7 +9,7 @@ const sent = [
   {
     command: 'create ns demo',
     bytes: 'azhzAAoPCgJ2MRIJTmFtZXNwYWNlEhwKFAoEZGVtbxIAGgAiACoAMgA4AEIAEgAaAgoAGgAiAA==',
-    object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'demo' }, spec: {} },
+    object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'demo' }, spec: {}, status: {} },
   },
   {
     command: 'create cm conf --from-literal=a=1 --from-literal=b=zwei',
@@ -421,6 +421,32 @@ describe('a protobuf body', () => {
     const definition = enveloped('CustomResourceDefinition', field(2, field(9, conversion)), 'apiextensions.k8s.io/v1')
     expect(decodeObject(definition)['spec']).toMatchObject({
       conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1', 'v1beta1'] } },
+    })
+  })
+
+  it.each(['v1', 'meta.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'coordination.k8s.io/v1', 'example.com/v1'])(
+    'has the options of a delete by the name of any group, as typed clients of Go send them: %s',
+    (apiVersion) => {
+      const decoded = decodeObject(enveloped('DeleteOptions', field(4, 'Background'), apiVersion))
+      expect(decoded).toEqual({ apiVersion, kind: 'DeleteOptions', propagationPolicy: 'Background' })
+    },
+  )
+
+  it.each(['v1', 'v1beta1', 'v1alpha1'])('has mutating policies and their bindings in %s', (version) => {
+    const apiVersion = `admissionregistration.k8s.io/${version}`
+    const policy = enveloped('MutatingAdmissionPolicy', field(2, field(7, 'Never')), apiVersion)
+    expect(decodeObject(policy)['spec']).toEqual({ reinvocationPolicy: 'Never' })
+    const binding = enveloped('MutatingAdmissionPolicyBinding', field(2, field(1, 'p')), apiVersion)
+    expect(decodeObject(binding)['spec']).toEqual({ policyName: 'p' })
+  })
+
+  it('has the status of a namespace', () => {
+    const condition = [...field(1, 'T'), ...field(2, 'True'), ...field(4, [8, 60]), ...field(5, 'R'), ...field(6, 'm')]
+    const status = [...field(1, 'Active'), ...field(2, condition)]
+    const lastTransitionTime = '1970-01-01T00:01:00Z'
+    expect(decodeObject(enveloped('Namespace', field(3, status)))['status']).toEqual({
+      phase: 'Active',
+      conditions: [{ type: 'T', status: 'True', lastTransitionTime, reason: 'R', message: 'm' }],
     })
   })
 
