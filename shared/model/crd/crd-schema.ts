@@ -126,6 +126,7 @@ export const customResourceDefinitionSchema: StructuralSchema = {
         },
         acceptedNames: names,
         storedVersions: texts,
+        observedGeneration: { type: 'integer', format: 'int64' },
       },
     },
   },

@@ -257,6 +257,25 @@ describe('a policy', () => {
   })
 })
 
+describe('a definition', () => {
+  it('may come with the status that it has in a cluster', async () => {
+    const openAPIV3Schema = { type: 'object' }
+    const body = {
+      metadata: { name: 'gadgets.example.dev' },
+      spec: {
+        group: 'example.dev',
+        scope: 'Namespaced',
+        names: { plural: 'gadgets', kind: 'Gadget' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+      },
+      status: { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: [], observedGeneration: 1 },
+    }
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const made = await harness.send(`POST ${path}?fieldValidation=Strict`, { body })
+    expect([made.status, made.body.status.storedVersions]).toEqual([201, ['v1']])
+  })
+})
+
 describe('an apply', () => {
   it('that names the uid of what is gone makes nothing in its place', async () => {
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'gone' } }
