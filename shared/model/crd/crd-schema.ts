@@ -38,7 +38,10 @@ const column: StructuralSchema = {
   properties: {
     name: { type: 'string', minLength: 1 },
     type: { type: 'string', enum: ['integer', 'number', 'string', 'boolean', 'date'] },
-    format: { type: 'string', enum: ['int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password'] },
+    format: {
+      type: 'string',
+      enum: ['', 'int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password'],
+    },
     description: text,
     priority: { type: 'integer', format: 'int32' },
     jsonPath: text,

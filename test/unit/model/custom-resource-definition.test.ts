@@ -444,6 +444,10 @@ const rows: readonly Row[] = [
   },
   { because: 'there may be so many columns', crd: withVersion({ additionalPrinterColumns: columns(64) }) },
   {
+    because: 'a format may be said as the empty text, which is none',
+    crd: withVersion({ additionalPrinterColumns: [{ ...column, format: '' }] }),
+  },
+  {
     because: 'a column has a path',
     crd: withVersion({ additionalPrinterColumns: [{ ...column, jsonPath: '' }] }),
     errors: [`${version}.additionalPrinterColumns[0].jsonPath: Required value`],
