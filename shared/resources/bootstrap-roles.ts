@@ -143,6 +143,17 @@ const issuerDiscovery = 'system:service-account-issuer-discovery'
 /** What the control plane tells of its own work; see shared/api/computed. */
 const ownWork = resourceRule('setpoint.dev', ['budgets', 'queuedkeys', 'queues', 'timers'], ['get', 'list'])
 
+/**
+ * What a namespace of a cluster has and none has here. Clients list it all the same, and at a refusal `kubectl get all`
+ * and `kubectl describe namespace` fail.
+ */
+const ofClusters = [
+  ['', 'endpoints', 'limitranges', 'persistentvolumeclaims', 'pods', 'replicationcontrollers', 'services'],
+  ['apps', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'],
+  ['batch', 'cronjobs', 'jobs'],
+  ['networking.k8s.io', 'ingresses'],
+].map(([group = '', ...resources]) => resourceRule(group, resources, read))
+
 function controllerRole(controller: ControllerWithRights): JsonObject {
   return role({ name: `system:controller:${controller.name}` }, ...rulesOfController(controller))
 }
@@ -173,7 +184,7 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
     ),
     role(
       { name: 'system:aggregate-to-view', gatheredBy: ['view'] },
-      resourceRule('', ['configmaps', 'events', 'namespaces', 'resourcequotas', 'serviceaccounts', 'services'], read),
+      resourceRule('', ['configmaps', 'events', 'namespaces', 'resourcequotas', 'serviceaccounts'], read),
       resourceRule(
         '',
         [
@@ -186,6 +197,7 @@ function bootstrapRoles(kindGroups: readonly string[]): readonly JsonObject[] {
         read,
       ),
       resourceRule('events.k8s.io', ['events'], read),
+      ...ofClusters,
       ownWork,
     ),
     role({ name: 'setpoint:aggregate-to-edit', gatheredBy: ['edit'] }, ...kinds(write)),

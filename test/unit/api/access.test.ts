@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { emptyKinds } from '../../../shared/api/empty-kinds.ts'
 import { ConfigMap, defineKind, defineReconciler, done, Secret } from '../../../shared/index.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import type { Grant } from '../../../shared/reconciler/rights.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
 import { createWidgetHarness, widget, widgets, type Harness, type Reply } from './harness.ts'
@@ -128,6 +130,17 @@ describe('a role', () => {
     await bind('admin', 'alice', 'default')
     expect((await alice(`GET ${group}/namespaces/default/roles`)).status).toBe(200)
     expect((await alice(`GET ${group}/clusterroles`)).status).toBe(403)
+  })
+
+  it('that reads lists what a namespace of a cluster has, as kubectl does to get all and to describe the namespace', async () => {
+    await bind('view', 'alice', 'default')
+    const list = async ({ group: ofCluster, version, plural }: ServedKind): Promise<Reply> => {
+      const root = ofCluster === '' ? `/api/${version}` : `/apis/${ofCluster}/${version}`
+      return alice(`GET ${root}/namespaces/default/${plural}`)
+    }
+    for (const kind of emptyKinds.filter(({ namespaced }) => namespaced))
+      expect([kind.plural, (await list(kind)).status]).toEqual([kind.plural, 200])
+    expect((await alice('GET /api/v1/namespaces/default/limitranges')).body).toMatchObject({ reason: 'NotFound' })
   })
 
   it('of everything in a namespace reaches no other namespace by way of it', async () => {
