@@ -19,6 +19,7 @@ import { apiVersionOf, parseApiVersion, type ApiObject, type ManagedFieldsEntry 
 import type { ServedKind } from '../model/served-kind.ts'
 import { withDefaults } from './admission.ts'
 import type { WriteOptions } from './resources.ts'
+import { statusTakesMetadata } from './strategies.ts'
 
 /**
  * Who owns which field. An object is tracked from its creation on: by the name of its one writer at first
@@ -139,10 +140,11 @@ function convertOrLeave(conversion: Conversion, object: JsonObject, version: str
 }
 
 /** The status is out of reach of every write but those to the status, and of these everything else is. */
-function resetFields({ hasStatus, schema }: ServedKind, subresource: string | undefined): ResetFields {
-  if (!hasStatus) return []
+function resetFields(kind: ServedKind, subresource: string | undefined): ResetFields {
+  if (!kind.hasStatus) return []
   if (subresource !== 'status') return [['status']]
-  const fields = new Set([...Object.keys(schema.properties ?? {}), 'metadata'])
+  const fields = new Set([...Object.keys(kind.schema.properties ?? {}), 'metadata'])
+  if (statusTakesMetadata(kind)) fields.delete('metadata')
   return [...fields].filter((field) => !['status', 'apiVersion', 'kind'].includes(field)).map((field) => [field])
 }
 

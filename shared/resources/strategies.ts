@@ -37,6 +37,8 @@ interface Strategy {
   readonly createsOnUpdate?: true
   /** Finalizers name the domain of whom they are of. Source: kubernetes, `validateKubeFinalizerName`. */
   readonly qualifiesFinalizers?: true
+  /** Who writes the status writes the metadata, too. Source: kubernetes, `PrepareForUpdate` of the status' strategy. */
+  readonly statusTakesMetadata?: true
   /** A write of the whole object names the version that it replaces, as for kinds of users' own. */
   readonly namesVersion?: true
   /** What a writer's body means, before anything else looks at it. */
@@ -87,6 +89,7 @@ const webhooks: Strategy = {
 const strategies: Readonly<Record<string, Strategy>> = {
   '/Namespace': {
     qualifiesFinalizers: true,
+    statusTakesMetadata: true,
     finalizer: namespaceFinalizer,
     check: ({ metadata: { name } }) => checkOneLabel('metadata.name', name),
     // Where objects go that name no namespace; the next start would make it again.
@@ -135,7 +138,12 @@ const strategies: Readonly<Record<string, Strategy>> = {
     intake: (lease) => withMicroTimes(lease, 'spec', ['acquireTime', 'renewTime']),
   },
   '/ServiceAccount': { qualifiesFinalizers: true },
-  '/ResourceQuota': { qualifiesFinalizers: true, intake: withQuantityTexts, check: checkQuota },
+  '/ResourceQuota': {
+    qualifiesFinalizers: true,
+    statusTakesMetadata: true,
+    intake: withQuantityTexts,
+    check: checkQuota,
+  },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy': { namesVersion: true, check: checkPolicy },
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': { namesVersion: true, check: checkPolicyBinding },
   'admissionregistration.k8s.io/MutatingAdmissionPolicy': { namesVersion: true, check: checkMutatingPolicy },
@@ -207,6 +215,11 @@ export function siftBeyondSchema(kind: Named, body: JsonObject): ReturnType<NonN
 /** Whether a PUT creates what is not there. Source: kubernetes, `AllowCreateOnUpdate` of the kind's strategy. */
 export function createsOnUpdate(kind: Named): boolean {
   return strategyFor(kind).createsOnUpdate === true
+}
+
+/** Whether a write to `/status` takes the metadata that it says. */
+export function statusTakesMetadata(kind: Named): boolean {
+  return strategyFor(kind).statusTakesMetadata === true
 }
 
 /** Whether a write has to name a version. Source: kubernetes, `AllowUnconditionalUpdate` of the kind's strategy. */

@@ -11,7 +11,7 @@ import { withDefaults } from './admission.ts'
 import { writableMetadata } from '../model/writable-metadata.ts'
 import { checkPreconditions } from './refusals.ts'
 import type { DeleteOptions } from './resources.ts'
-import { strategyOf } from './strategies.ts'
+import { statusTakesMetadata, strategyOf } from './strategies.ts'
 
 /**
  * What a write makes of an object, as pure functions of the live object and the writer's body: who decides which field,
@@ -100,10 +100,13 @@ function unmoved(kind: ServedKind, live: ApiObject, next: ApiObject): ApiObject 
   return { ...next, ...kept }
 }
 
-/** The next state after a write to `/status`: nothing but the status changes. */
+/** The next state after a write to `/status`: nothing but the status changes, and for some kinds the metadata. */
 export function withStatus(kind: ServedKind, live: ApiObject, body: JsonObject): ApiObject {
-  checkWriter(kind, live, writableMetadata(body))
-  return withDefaults(kind, assemble(kind, { ...live, status: body['status'] }, live.metadata), live)
+  const given = writableMetadata(body)
+  checkWriter(kind, live, given)
+  const metadata = statusTakesMetadata(kind) ? carryOver(live, given) : live.metadata
+  const next = withDefaults(kind, assemble(kind, { ...live, status: body['status'] }, metadata), live)
+  return strategyOf(live).keep?.(next, live, 'status') ?? next
 }
 
 /**

@@ -546,6 +546,35 @@ describe('status', () => {
     })
   })
 
+  it.each(['namespaces/default', 'namespaces/default/resourcequotas/q'])(
+    'of %s is written with its metadata, and with no spec and no finalizer of the engine',
+    async (place) => {
+      await harness.send('POST /api/v1/namespaces/default/resourcequotas', {
+        body: { metadata: { name: 'q' }, spec: { hard: { 'count/configmaps': '5' } } },
+      })
+      const before = (await harness.send(`GET /api/v1/${place}`)).body
+      const metadata = { annotations: { by: 'me' }, finalizers: ['mine.dev/a', 'mine.dev/b'] }
+      const { status, body } = await harness.send(`PATCH /api/v1/${place}/status?fieldManager=me`, {
+        type: merge,
+        body: { metadata, spec: { hard: {}, finalizers: [] }, status: { hard: { 'count/configmaps': '5' } } },
+      })
+      expect([status, body.message]).toEqual([200, undefined])
+      const kept = (before.metadata.finalizers as string[] | undefined) ?? []
+      expect(body.metadata).toMatchObject({ annotations: metadata.annotations, uid: before.metadata.uid })
+      expect(body.metadata.finalizers.toSorted()).toEqual([...metadata.finalizers, ...kept])
+      expect(body.spec).toEqual(before.spec)
+      expect(body.metadata.managedFields.at(-1)).toMatchObject({
+        manager: 'me',
+        subresource: 'status',
+        fieldsV1: { 'f:metadata': { 'f:annotations': { 'f:by': {} } } },
+      })
+      const put = await harness.send(`PUT /api/v1/${place}/status`, {
+        body: { ...body, metadata: { ...body.metadata, annotations: { by: 'you' } } },
+      })
+      expect([put.status, put.body.metadata.annotations]).toEqual([200, { by: 'you' }])
+    },
+  )
+
   const rows = [
     { line: `POST ${widgets}/w1/status`, status: 405 },
     { line: `DELETE ${widgets}/w1/status`, status: 405 },
