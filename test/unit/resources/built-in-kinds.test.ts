@@ -24,7 +24,7 @@ describe('the kinds that come with the control plane', () => {
   })
 
   it('have a path for their status: these', () => {
-    const all = ['Namespace', 'ResourceQuota', 'CustomResourceDefinition']
+    const all = ['Namespace', 'ResourceQuota', 'ValidatingAdmissionPolicy', 'CustomResourceDefinition']
     expect(thoseWith(({ hasStatus }) => hasStatus)).toEqual(all)
   })
 
