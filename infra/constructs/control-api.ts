@@ -22,8 +22,8 @@ export interface ControlApiOptions {
    */
   readonly throttlingBurstLimit?: number
   /**
-   * A name of your own for the endpoint, with its `certificate`; the name in DNS, to `api.domainName`, is yours to set.
-   * The endpoint without a name is closed then. Not for a private endpoint (`vpcEndpoints`).
+   * A name of your own for the endpoint, with its `certificate`; the name in DNS, to `api.restApi.domainName`, is yours
+   * to set. The endpoint without a name is closed then. Not for a private endpoint (`vpcEndpoints`).
    * @default - the name that API Gateway gives
    */
   readonly domainName?: string
@@ -80,8 +80,7 @@ export class ControlApi extends Construct {
       ...nameOf(props),
       // Text, protobuf and gzip alike: the function gets what was sent, and is told whether that is base64.
       binaryMediaTypes: ['*/*'],
-      cloudWatchRole: props.cloudWatchRole ?? true,
-      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      ...logRoleOf(props),
       deployOptions: stageOf(props, this.accessLogs),
     })
     // Said once, by the stack, as what kubectl needs.
@@ -195,6 +194,11 @@ function nameOf({ domainName, certificate, vpcEndpoints }: ControlApiOptions): a
     domainName: { domainName, certificate, endpointType: apigateway.EndpointType.REGIONAL },
     disableExecuteApiEndpoint: true,
   }
+}
+
+/** Other APIs of the account write their logs by it, too: it stays. */
+function logRoleOf({ cloudWatchRole = true }: ControlApiOptions): apigateway.RestApiProps {
+  return cloudWatchRole ? { cloudWatchRole, cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN } : { cloudWatchRole }
 }
 
 function stageOf(props: ControlApiProps, accessLogs: logs.LogGroup): apigateway.StageOptions {

@@ -237,6 +237,13 @@ describe('the API', () => {
     expect(named.controlPlane.api.url).toBe('https://api.example.dev')
   })
 
+  it('leaves the role of API Gateway out if told so, for an account that has one', () => {
+    const types = ['AWS::ApiGateway::Account', 'AWS::ApiGateway::RestApi']
+    const countsIn = (made: typeof synthesized) => types.map((type) => Object.keys(resourcesOf(made, type)).length)
+    expect(countsIn(synthesized)).toEqual([1, 1])
+    expect(countsIn(deployed({ cloudWatchRole: false }).template())).toEqual([0, 1])
+  })
+
   it('refuses a name without a certificate', () => {
     expect(() => deployed({ domainName: 'api.example.dev' })).toThrow('needs both')
   })
