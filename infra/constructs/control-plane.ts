@@ -1,4 +1,4 @@
-import { Annotations, Duration, Fn, Lazy, Stack } from 'aws-cdk-lib'
+import { Annotations, Duration, Fn, Lazy, Names, Stack } from 'aws-cdk-lib'
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { Table } from 'aws-cdk-lib/aws-dynamodb'
 import * as events from 'aws-cdk-lib/aws-events'
@@ -198,7 +198,7 @@ export class ControlPlane extends Construct {
     const tables = objectTables(this, 'Table', props)
     this.table = tables.used
     this.ownTable = tables.own
-    this.eventBus = new events.EventBus(this, 'Bus')
+    this.eventBus = createBus(this, 'Bus')
     this.systemQueue = new WorkQueue(this, 'System', { timeout: systemTimeout })
     this.sharedConcurrency = props.sharedConcurrency ?? 10
     this.alarmTopic = props.alarmTopic ?? alarmTopic(this, 'Alarms')
@@ -555,6 +555,17 @@ const ticksMax = 8
 const traced: readonly string[] = ['api', 'reconcile']
 /** Of a rule. */
 const targetsMax = 5
+
+/**
+ * Its name begins with that of the stack. By itself CDK names a bus by ids, and stacks of one id may have other names.
+ */
+function createBus(scope: Construct, id: string): events.EventBus {
+  const name = (): string => Names.uniqueResourceName(bus, { maxLength: busNameMax })
+  const bus: events.EventBus = new events.EventBus(scope, id, { eventBusName: Lazy.string({ produce: name }) })
+  return bus
+}
+
+const busNameMax = 256
 
 /** How many objects run at once of each of its queues. */
 function shareConcurrency({ queues, reconciler }: AdoptedController): readonly { readonly concurrency: number }[] {

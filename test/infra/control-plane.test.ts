@@ -279,6 +279,30 @@ describe('the API', () => {
   })
 })
 
+it('has the name of its stack in all that an account and Region has once: two stacks of one construct stand side by side', () => {
+  const namesIn = (stackName: string): readonly string[] => {
+    const made = deployed({}, {}, new Stack(unbundledApp(), 'Test', { stackName })).template()
+    const all = Object.values((made.toJSON() as { readonly Resources: Readonly<Record<string, Named>> }).Resources)
+    return all.flatMap(({ Type, Properties: { Name, DashboardName, SamplingRule } = {} }) => {
+      const name = Name ?? DashboardName ?? SamplingRule?.RuleName
+      // The name of an authorizer is of its API.
+      return name === undefined || Type === 'AWS::ApiGateway::Authorizer' ? [] : [JSON.stringify(name)]
+    })
+  }
+  const [dev, prod] = [namesIn('Dev'), namesIn('Prod')]
+  expect(dev).toHaveLength(5)
+  expect(dev.filter((name) => prod.includes(name))).toEqual([])
+})
+
+interface Named {
+  readonly Type: string
+  readonly Properties?: {
+    readonly Name?: unknown
+    readonly DashboardName?: unknown
+    readonly SamplingRule?: { readonly RuleName: unknown }
+  }
+}
+
 describe('keys of tokens', () => {
   const one = deployed()
   /** A permission on a table of keys, in the words of `permissionsOf`. */
