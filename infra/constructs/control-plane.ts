@@ -286,7 +286,12 @@ export class ControlPlane extends Construct {
       )
     if (this.controllers.has(name)) throw new Error(`there are two Controllers for the reconciler ${name}`)
     this.controllers.set(name, controller)
-    if (controller.isIsolated) for (const queue of queues) this.connect(queue)
+    if (controller.isIsolated) {
+      for (const queue of queues) this.connect(queue)
+      // What came into the shared queue before the controller was isolated is sent on.
+      const arns = queues.map(({ queue }) => queue.queueArn)
+      this.functions.system.allow(['sqs:SendMessage'], arns)
+    }
     this.guard.guard(controller)
   }
 

@@ -82,7 +82,9 @@ describe('what a function may do is what it does', () => {
 
   it.each(workers)('%s, a worker: what one of them does, any may do in its own queue', (name) => {
     const ofWorkers = asked(...workers).map((permission) => permission.replace(/^(sqs:\w+) .*/, `$1 ${name}`))
-    expect(permissionsOf(all, name)).toEqual(sorted(...ofWorkers, ...both, ...doneByLambda.queue(name)))
+    // Of a controller that was isolated a message may be left in the queue that it shared before.
+    const sentOn = name === 'system' ? ['sqs:SendMessage shelf', 'sqs:SendMessage lamp'] : []
+    expect(permissionsOf(all, name)).toEqual(sorted(...ofWorkers, ...sentOn, ...both, ...doneByLambda.queue(name)))
   })
 })
 

@@ -200,7 +200,8 @@ function queueUrl(arn: string): string {
 
 async function messagesOf(arn: string): Promise<readonly object[]> {
   const receive = { QueueUrl: queueUrl(arn), MaxNumberOfMessages: 10, MessageSystemAttributeNames: ['All' as const] }
-  return ((await sqs.send(new ReceiveMessageCommand(receive))).Messages ?? []).map(recordOf)
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(receive))
+  return Messages.map((message) => recordOf(message, arn))
 }
 
 async function deleteAll(arn: string, batch: readonly object[]): Promise<void> {

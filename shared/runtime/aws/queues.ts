@@ -112,8 +112,11 @@ export function openAwsQueues(
 
     receiveFrom: async ({ name }, arn, key) => {
       const all = urlsOf(name)
+      const isOrigin = (url: string): boolean => nameIn(url, '/') === nameIn(arn, ':')
+      const queue = all.findIndex(isOrigin)
+      // It shared the queue of the system before. There its code has neither its rights nor its variables any more.
+      if (queue === -1 && urls.get('system')?.some(isOrigin) === true) return { arrival: { kind: 'forward' }, queue }
       if (all.length === 1) return { arrival: { kind: 'run' }, queue: 0 }
-      const queue = all.findIndex((url) => nameIn(url, '/') === nameIn(arn, ':'))
       const longestRunMs = (users.get(name)?.timeoutMs ?? 0) + overheadMs
       const facts = { plan: await plans.findPlan(name), queue, longestRunMs, nowMs: clock.nowMs() }
       return { arrival: receiveArrival(key, facts), queue }

@@ -86,7 +86,9 @@ async function deliver({ functionOf, sqs, queueUrl, kept }: Mappings, mapping: W
   const receive = { QueueUrl, MaxNumberOfMessages, MessageSystemAttributeNames: ['All' as const] }
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(receive))
   if (Messages.length === 0) return 0
-  const answer = await functionOf(mapping.function).invoke({ Records: Messages.map(recordOf) })
+  const arn = `arn:aws:sqs:us-east-1:123456789012:${QueueUrl.slice(QueueUrl.lastIndexOf('/') + 1)}`
+  const records = Messages.map((message) => recordOf(message, arn))
+  const answer = await functionOf(mapping.function).invoke({ Records: records })
   const keep = (...handles: readonly string[]): void =>
     void kept.set(QueueUrl, [...(kept.get(QueueUrl) ?? []), ...handles])
   if (isUnanswered(answer)) {
@@ -111,13 +113,11 @@ interface Report {
 }
 
 /** As a Lambda event has it. */
-export function recordOf({
-  MessageId: messageId,
-  ReceiptHandle: receiptHandle,
-  Body: body,
-  Attributes,
-}: Message): object {
-  return { messageId, receiptHandle, body, attributes: Attributes, messageAttributes: {}, eventSource: 'aws:sqs' }
+export function recordOf(
+  { MessageId: messageId, ReceiptHandle: receiptHandle, Body: body, Attributes: attributes }: Message,
+  eventSourceARN: string,
+): object {
+  return { messageId, receiptHandle, body, attributes, messageAttributes: {}, eventSource: 'aws:sqs', eventSourceARN }
 }
 
 function expectNone({

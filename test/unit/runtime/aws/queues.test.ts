@@ -99,6 +99,22 @@ it.each(['0', 'ten', '1.5', ''])('a concurrency of "%s" is refused', (text) => {
   )
 })
 
+it('a controller that has a queue of its own now takes what is left in the one that it shared before', async () => {
+  const { queueOf, receiveFrom } = open('shelf', 'system')
+  const take = createArrivals({ queueOf, receiveFrom, logger: silent })
+  const key = { group: 'example.com', kind: 'Shelf', namespace: 'default', name: 's' }
+  const wakeUp = { key, origin: 'change', lane: 'urgent', reason: 'changed', dedupId: 'd' } as const
+  const arrive = async (queue: string, loop = 'shelf'): Promise<string> => {
+    const taken = await take({ loop, delivery: { wakeUp, handle: 'h', receiveCount: 1 } }, `arn:aws:sqs:r:1:${queue}`)
+    return typeof taken === 'object' ? 'run' : taken
+  }
+  // Its code is in the function of the system, too. Its rights and variables are no more.
+  expect(await arrive('system.fifo')).toBe('drop')
+  expect(asked).toEqual(['shelf.fifo'])
+  expect([await arrive('shelf.fifo'), await arrive('system.fifo', 'event-expiry')]).toEqual(['run', 'run'])
+  expect(asked).toEqual(['shelf.fifo'])
+})
+
 describe('a controller with several queues', () => {
   const urls = { shelf: [0, 1, 2, 3].map((i) => `https://sqs/1/shelf${i}.fifo`), system: 'https://sqs/1/system.fifo' }
   const key = (i: number) => ({ group: 'example.com', kind: 'Shelf', namespace: 'default', name: `s${i}` })
