@@ -1,4 +1,4 @@
-import { Lazy, Stack } from 'aws-cdk-lib'
+import { CfnMapping, Lazy, Stack } from 'aws-cdk-lib'
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
 import { oneMinute } from './metrics.ts'
@@ -29,8 +29,22 @@ export function dashboard(
 }
 
 export function dashboardUrl(scope: Construct, name: string): string {
-  const { region } = Stack.of(scope)
-  return `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards:name=${name}`
+  const stack = Stack.of(scope)
+  const { region, partition } = stack
+  const known = stack.node.tryFindChild(consoles) as CfnMapping | undefined
+  const mapping = known ?? new CfnMapping(stack, consoles, { mapping: consoleHosts, lazy: true })
+  const host = mapping.findInMap(partition, 'host')
+  return `https://${region}.${host}/cloudwatch/home?region=${region}#dashboards:name=${name}`
+}
+
+const consoles = 'DashboardConsoles'
+
+/** By the partition. Source: the consoles' own addresses, each behind the name of a Region. */
+const consoleHosts = {
+  aws: { host: 'console.aws.amazon.com' },
+  'aws-cn': { host: 'console.amazonaws.cn' },
+  'aws-us-gov': { host: 'console.amazonaws-us-gov.com' },
+  'aws-eusc': { host: 'console.amazonaws-eusc.eu' },
 }
 
 function widgetsOf(rows: Rows): readonly unknown[] {

@@ -1,6 +1,9 @@
+import { Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
 import type { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { dashboardUrl } from '../../infra/dashboards/dashboard.ts'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { emfMetrics } from '../../shared/adapters/aws/emf-metrics.ts'
 import { metrics } from '../../shared/model/metrics.ts'
@@ -84,6 +87,34 @@ it('are named by their Region, too, since the names of all Regions of an account
     'Fn::Join': ['', [`${stack}-`, { Ref: 'AWS::Region' }, ...ending]],
   })
   expect(names).toEqual([name(), name('-controllers')])
+})
+
+describe('the link to a dashboard', () => {
+  const linkIn = (region: string): unknown => {
+    const stack = new Stack(unbundledApp(), 'Link', { env: { region } })
+    // As in cdk.json.
+    stack.node.setContext('@aws-cdk/core:enablePartitionLiterals', true)
+    return stack.resolve(dashboardUrl(stack, 'page'))
+  }
+
+  it.each([
+    { region: 'eu-west-1', host: 'eu-west-1.console.aws.amazon.com' },
+    { region: 'cn-north-1', host: 'cn-north-1.console.amazonaws.cn' },
+    { region: 'us-gov-west-1', host: 'us-gov-west-1.console.amazonaws-us-gov.com' },
+    { region: 'eusc-de-east-1', host: 'eusc-de-east-1.console.amazonaws-eusc.eu' },
+  ])('leads to the console of the partition: $host', ({ region, host }) => {
+    expect(linkIn(region)).toBe(`https://${host}/cloudwatch/home?region=${region}#dashboards:name=page`)
+  })
+
+  it('is found by the partition where the Region is known by the deployment only, and any number of times', () => {
+    const stack = new Stack(unbundledApp(), 'Link')
+    const links = ['a', 'b'].map((name) => stack.resolve(dashboardUrl(stack, name)))
+    expect(JSON.stringify(links[1])).toContain(
+      '{"Fn::FindInMap":["DashboardConsoles",{"Ref":"AWS::Partition"},"host"]}',
+    )
+    const { Mappings } = Template.fromStack(stack).toJSON() as { readonly Mappings: Record<string, object> }
+    expect(Object.keys(Mappings['DashboardConsoles'] ?? {})).toContain('aws-us-gov')
+  })
 })
 
 it('the page of the controllers lets each of them be chosen', () => {
