@@ -71,11 +71,9 @@ export class GradualReleases extends Construct {
     // before.
     const aliasName = Lazy.string({ produce: () => `live-${this.props.tableSwitch()}` })
     const alias = new lambda.Alias(worker, 'Live', { aliasName, version })
-    this.allow(
-      ['lambda:GetAlias', 'lambda:UpdateAlias', 'lambda:GetProvisionedConcurrencyConfig'],
-      // By its name: the alias waits for its group, which waits for the role.
-      [worker.functionArn, `${worker.functionArn}:${aliasName}`],
-    )
+    // By its name: the alias waits for its group, which waits for the role.
+    this.allow(['lambda:GetAlias', 'lambda:UpdateAlias'], [worker.functionArn, `${worker.functionArn}:${aliasName}`])
+    this.allowAsking(worker)
     const own = createAlarms(worker, this.props.alarmTopic, [
       {
         id: 'Fails',
@@ -108,6 +106,16 @@ export class GradualReleases extends Construct {
       codeDeployLambdaAliasUpdate: { applicationName: this.application.ref, deploymentGroupName: group.ref },
     }
     return alias as lambda.IFunction
+  }
+
+  /**
+   * IAM knows this action of aliases and of versions, and AWS allows CodeDeploy to ask it of all. Source: Service
+   * Authorization Reference, "AWS Lambda"; AWS managed policy AWSCodeDeployRoleForLambdaLimited.
+   */
+  private allowAsking(worker: ControlFunction): void {
+    this.allow(['lambda:GetProvisionedConcurrencyConfig'], [`${worker.functionArn}:*`])
+    const id = worker.stack.getLogicalId(worker.node.defaultChild as lambda.CfnFunction)
+    acknowledge(this.role, `IAM5[Resource::<${id}.Arn>:*]`, 'Versions to come have numbers that nobody knows.')
   }
 
   private allow(actions: readonly string[], resources: readonly string[]): void {

@@ -78,6 +78,15 @@ describe('releases that are gradual', () => {
     expect(JSON.stringify(moving)).not.toContain(':*')
   })
 
+  it('let CodeDeploy ask of the alias and of each version what runs for it beforehand: IAM knows that of nothing else', () => {
+    const policies = Object.values(resourcesOf(gradual, 'AWS::IAM::Policy')) as unknown as readonly Policy[]
+    const statements = policies.flatMap(({ Properties: { PolicyDocument: document } }) => document.Statement)
+    const asking = statements.filter(({ Action }) => Action.includes('lambda:GetProvisionedConcurrencyConfig'))
+    const qualified = (id: string) => ({ 'Fn::Join': ['', [{ 'Fn::GetAtt': [id, 'Arn'] }, ':*']] })
+    const functions = aliases.map(([, { Properties }]) => (Properties['FunctionName'] as { readonly Ref: string }).Ref)
+    expect(asking.map(({ Resource }) => Resource)).toEqual(functions.map(qualified))
+  })
+
   it('are of one table: another one has versions and aliases of its own, to which queues go at once', () => {
     // A version keeps the variables of its time: by its description CloudFormation makes another one.
     const { stack } = deployed({ releases: 'Canary10Percent5Minutes' })
