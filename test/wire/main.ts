@@ -9,7 +9,7 @@ import { optionsOf } from '../support/command-line.ts'
 import { elasticmq } from './elasticmq.ts'
 import { konnectDocument } from './konnect-document.ts'
 import { localstack } from './localstack.ts'
-import { moto, motoOfQueues } from './moto.ts'
+import { cfnLint, moto, motoOfQueues } from './moto.ts'
 import type { Peer, RunningPeer } from './peer.ts'
 
 interface Reached {
@@ -46,7 +46,7 @@ async function runTests(files: readonly string[], env: Readonly<Record<string, s
 
 optionsOf('npm run test:wire', {})
 const startMs = performance.now()
-const peers = [moto, motoOfQueues, elasticmq, localstack, konnectDocument]
+const peers = [moto, motoOfQueues, cfnLint, elasticmq, localstack, konnectDocument]
 const reached = (await Promise.all(peers.map(reach))).filter((one) => one !== undefined)
 for (const { peer, endpoint } of reached) console.log(`runs: ${peer.name} ${peer.version} on ${endpoint}`)
 

@@ -1,8 +1,12 @@
+import { loadOnce } from '../../shared/model/load-once.ts'
 import { startPeer, type Peer } from './peer.ts'
 import { fetchPython, pythonOf } from './python.ts'
 
 const version = '5.2.5'
-const home = `moto-${version}`
+/** It is among what moto needs: here it is of one version, too. */
+const linterVersion = '1.58.0'
+const home = `moto-${version}-cfn-lint-${linterVersion}`
+const fetch = loadOnce(() => fetchPython(home, [`moto[server]==${version}`, `cfn-lint==${linterVersion}`]))
 const says = /Running on (http:\/\/127\.0\.0\.1:\d+)/
 
 /**
@@ -26,7 +30,7 @@ export const moto: Peer = {
   name: 'moto',
   version,
   variable: 'SETPOINT_WIRE_MOTO',
-  fetch: () => fetchPython(home, [`moto[server]==${version}`]),
+  fetch,
   start: () => startPeer([pythonOf(home), '-c', oneThread], { says }),
 }
 
@@ -36,4 +40,13 @@ export const motoOfQueues: Peer = {
   name: 'moto (queues)',
   variable: 'SETPOINT_WIRE_MOTO_QUEUES',
   start: () => startPeer([pythonOf(home), '-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'], { says }),
+}
+
+/** cfn-lint, in the same Python, which it is run by: it holds templates against AWS's schemas of resources. */
+export const cfnLint: Peer = {
+  name: 'cfn-lint',
+  version: linterVersion,
+  variable: 'SETPOINT_WIRE_CFN_LINT',
+  fetch,
+  start: async () => ({ endpoint: pythonOf(home), [Symbol.asyncDispose]: async () => {} }),
 }
