@@ -4,7 +4,10 @@ import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
 import type { ControlFunction } from './control-function.ts'
 
-/** The bucket for dumps of databases. It outlives the stack, as backups should; empty it costs nothing. */
+/**
+ * The bucket for dumps of databases. It outlives the stack, as backups should, unless the first deployment fails. Empty
+ * it costs nothing.
+ */
 export class DumpArchive extends Construct {
   readonly bucket: s3.Bucket
   /** For the reconcilers of backups, which read it in functions/reconcilers/backup/reconcilers.ts. */
@@ -18,7 +21,7 @@ export class DumpArchive extends Construct {
       enforceSSL: true,
       // What a crash in the middle of an upload leaves.
       lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     this.environment = { BACKUP_ARCHIVE: `s3://${this.bucket.bucketName}` }
     acknowledge(this.bucket, 'S1', 'who read which dump is for the trail of the account to say, which logs all buckets')
