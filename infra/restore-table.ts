@@ -22,6 +22,7 @@ interface Described {
     readonly LatestStreamArn?: string
     readonly GlobalSecondaryIndexes?: readonly { readonly IndexName: string; readonly IndexStatus: string }[]
     readonly StreamSpecification?: { readonly StreamEnabled: boolean }
+    readonly DeletionProtectionEnabled?: boolean
   }
 }
 
@@ -45,6 +46,10 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   if (findTable(aws, target)?.Table.StreamSpecification?.StreamEnabled !== true)
     aws(['dynamodb', 'update-table', name, streaming])
   await addFeed({ aws, say, pause }, target)
+  if (isProtected(aws, source) && !isProtected(aws, target)) {
+    aws(['dynamodb', 'update-table', name, '--deletion-protection-enabled'])
+    await waitForTable({ aws, say, pause }, target, 'DynamoDB protects it against deletion')
+  }
   const lives = aws(['dynamodb', 'describe-time-to-live', name]) as LivesShorter
   if (!(lives.TimeToLiveDescription?.TimeToLiveStatus ?? '').startsWith('ENABL'))
     aws(['dynamodb', 'update-time-to-live', name, '--time-to-live-specification=Enabled=true,AttributeName=expires'])
@@ -52,6 +57,10 @@ export async function restoreTable({ stack, at, aws, say, pause }: Restore): Pro
   const stream = findTable(aws, target)?.Table.LatestStreamArn ?? ''
   if (stream === '') throw new Error(`${target} has no stream yet: repeat the command`)
   return { table: target, stream }
+}
+
+function isProtected(aws: AnswerAws, table: string): boolean {
+  return findTable(aws, table)?.Table.DeletionProtectionEnabled === true
 }
 
 function waitForTable({ aws, say, pause }: Waiting, table: string, how: string): Promise<void> {

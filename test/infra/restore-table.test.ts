@@ -27,8 +27,18 @@ class FakeAws {
   unavailable = 0
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
+  /** Whether DynamoDB refuses to delete the table of the stack. */
+  isProtected = false
   table:
-    | { feed?: string; status: string; stream?: string; isShortLived?: boolean; isBackedUp?: boolean; looks: number }
+    | {
+        feed?: string
+        status: string
+        stream?: string
+        isShortLived?: boolean
+        isBackedUp?: boolean
+        isProtected?: boolean
+        looks: number
+      }
     | undefined
 
   readonly answer = (args: readonly string[]): unknown => {
@@ -41,17 +51,21 @@ class FakeAws {
     if (verb === 'restore-table-to-point-in-time') this.table = this.restored()
     const { table } = this
     if (table === undefined) throw new Error(`nothing to ${verb}`)
+    if (verb === 'describe-table' && args.includes('--table-name=Setpoint-dev-Table'))
+      return { Table: { TableStatus: 'ACTIVE', DeletionProtectionEnabled: this.isProtected } }
     if (verb === 'describe-table') {
       if (++table.looks > 2) table.status = 'ACTIVE'
       const { status, stream } = table
       const streaming = stream && { LatestStreamArn: stream, StreamSpecification: { StreamEnabled: true } }
       const GlobalSecondaryIndexes = table.feed && [{ IndexName: 'feed', IndexStatus: table.feed }]
       if (table.feed !== undefined) table.feed = 'ACTIVE'
-      return { Table: { TableStatus: status, GlobalSecondaryIndexes, ...streaming } }
+      const DeletionProtectionEnabled = table.isProtected === true
+      return { Table: { TableStatus: status, GlobalSecondaryIndexes, DeletionProtectionEnabled, ...streaming } }
     }
     if (verb === 'update-table' && table.status !== 'ACTIVE') throw new Error('ResourceInUseException')
     if (verb === 'update-table') Object.assign(table, { status: 'UPDATING', looks: 0 })
     if (args.some((arg) => arg.startsWith('--global-secondary-index-updates'))) table.feed = 'CREATING'
+    else if (args.includes('--deletion-protection-enabled')) table.isProtected = true
     else if (verb === 'update-table') table.stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
     if (verb === 'update-time-to-live') table.isShortLived = true
     if (verb === 'describe-time-to-live')
@@ -89,6 +103,18 @@ describe('the command that restores', () => {
     expect(aws.asked).toContain(
       `restore-table-to-point-in-time --source-table-name=Setpoint-dev-Table --target-table-name=${target} --restore-date-time=2026-11-23T04:00:00Z`,
     )
+  })
+
+  it('protects it against deletion where the table before was', async () => {
+    const [usual, aws] = [new FakeAws(), new FakeAws()]
+    aws.isProtected = true
+    await restore(aws)
+    await restore(usual)
+    expect([aws.table, usual.table]).toMatchObject([{ status: 'ACTIVE', isProtected: true }, { status: 'ACTIVE' }])
+    expect(usual.table?.isProtected).toBeUndefined()
+    aws.asked.length = 0
+    await restore(aws)
+    expect(aws.asked.filter((line) => line.startsWith('update-table'))).toEqual([])
   })
 
   it('finds the table of an app of your own, which tells no more than what every control plane has', async () => {
