@@ -22,11 +22,20 @@ export function redriveDeadLetters(redrive: Redrive): number {
   const { Attributes: of } = aws(asking) as { readonly Attributes: Readonly<Record<string, string>> }
   const count = Number(of['ApproximateNumberOfMessages']) + Number(of['ApproximateNumberOfMessagesNotVisible'])
   if (count === 0) say('there are no dead letters')
-  else {
-    aws(['sqs', 'start-message-move-task', `--source-arn=${of['QueueArn']}`])
-    say(`about ${count} dead letters go back to their queues`)
-  }
+  else if (startMoving(aws, of['QueueArn'] ?? '')) say(`about ${count} dead letters go back to their queues`)
+  else say(`SQS gives about ${count} dead letters back to their queues already`)
   return count
+}
+
+/** SQS does this once at a time for a queue: whether it begins now. */
+function startMoving(aws: AnswerAws, queueArn: string): boolean {
+  try {
+    aws(['sqs', 'start-message-move-task', `--source-arn=${queueArn}`])
+    return true
+  } catch (error) {
+    if (!String(error).includes('already a task running')) throw error
+    return false
+  }
 }
 
 /** What Lambda says of a batch that it gave up. */

@@ -64,11 +64,14 @@ interface Fate {
   readonly bad?: number
   /** Of each record. */
   readonly bytes?: number
+  /** SQS moves the dead letters of a command of before. */
+  readonly isMoving?: boolean
   /** The queue gives one message at a time, and hides none for so long that it is not there again. */
   readonly isForgetful?: boolean
 }
 
-function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, isForgetful = false }: Fate): World {
+function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, ...is }: Fate): World {
+  const { isForgetful = false, isMoving = false } = is
   const [asked, said, relayed]: [string[], string[], DynamoDBRecord[]] = [[], [], []]
   const waiting = [...messages]
   const answers: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
@@ -90,6 +93,11 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, isFo
       const handle = args.find((arg) => arg.startsWith('--receipt-handle='))?.split('=')[1]
       const at = waiting.findIndex(({ ReceiptHandle }) => ReceiptHandle === handle)
       if (at >= 0) waiting.splice(at, 1)
+    },
+    'start-message-move-task': () => {
+      if (!isMoving) return {}
+      const why = 'There is already a task running. Only one active task is allowed for a source queue arn'
+      throw new Error(`An error occurred (AWS.SimpleQueueService.UnsupportedOperation): ${why} at a given time.`)
     },
     'get-shard-iterator': (args) => {
       const from = Number(args.find((arg) => arg.startsWith('--sequence-number='))?.split('=')[1])
@@ -188,6 +196,12 @@ describe('dead letters', () => {
     expect(redriveDeadLetters(one)).toBe(3)
     expect(one.asked.at(-1)).toBe('start-message-move-task --source-arn=arn:dead')
     expect(one.asked[1]).toContain('SystemDeadLetters')
+  })
+
+  it('are let be while SQS moves them already: the command can be repeated', () => {
+    const one = world({ dead: 3, isMoving: true })
+    expect(redriveDeadLetters(one)).toBe(3)
+    expect(one.said).toEqual(['SQS gives about 3 dead letters back to their queues already'])
   })
 
   it('are let be where there are none', () => {
