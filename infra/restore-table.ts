@@ -132,8 +132,13 @@ export function switchTable(
   restored: RestoredTable,
 ): void {
   const name = `--stack-name=${stack}`
-  const all = listParameters(aws, stack)
-  if (all.some(({ ParameterValue }) => ParameterValue === restored.stream)) return
+  const { Parameters: all = [], StackStatus: status } = describeStack(aws, stack)
+  const waiting = ['cloudformation', 'wait', 'stack-update-complete', name]
+  if (all.some(({ ParameterValue }) => ParameterValue === restored.stream)) {
+    // It names the table as soon as the update begins.
+    if (status === 'UPDATE_IN_PROGRESS') aws(waiting)
+    return
+  }
   const given = (['table', 'stream'] as const).map((of) => {
     const { ParameterKey: key } = findParameter(all, restoredParameters[of], stack)
     return [key, `ParameterKey=${key},ParameterValue=${restored[of]}`] as const
@@ -143,7 +148,7 @@ export function switchTable(
   const template = ['--use-previous-template', ...capabilities]
   say(`${stack} switches to ${restored.table}`)
   aws(['cloudformation', 'update-stack', name, ...template, '--parameters', ...parameters])
-  aws(['cloudformation', 'wait', 'stack-update-complete', name])
+  aws(waiting)
   for (const line of afterSwitch) say(line)
 }
 
@@ -161,11 +166,16 @@ interface Parameter {
   readonly ParameterValue?: string
 }
 
-function listParameters(aws: AnswerAws, stack: string): readonly Parameter[] {
+interface DescribedStack {
+  readonly Parameters?: readonly Parameter[]
+  readonly StackStatus?: string
+}
+
+function describeStack(aws: AnswerAws, stack: string): DescribedStack {
   const { Stacks } = aws(['cloudformation', 'describe-stacks', `--stack-name=${stack}`]) as {
-    readonly Stacks: readonly { readonly Parameters?: readonly Parameter[] }[]
+    readonly Stacks: readonly DescribedStack[]
   }
-  return Stacks[0]?.Parameters ?? []
+  return Stacks[0] ?? {}
 }
 
 /** That of the control plane of a stack, whatever its id is. */
@@ -214,7 +224,8 @@ interface LivesShorter {
 
 /** The table that a stack uses: a restored one, if its parameter names one, or its own. */
 function tableOf(aws: AnswerAws, stack: string): string {
-  const { ParameterValue: restored } = findParameter(listParameters(aws, stack), restoredParameters.table, stack)
+  const { Parameters: all = [] } = describeStack(aws, stack)
+  const { ParameterValue: restored } = findParameter(all, restoredParameters.table, stack)
   if (restored !== undefined && restored !== notRestored) return restored
   return findResources({ aws, stack })('table', 'AWS::DynamoDB::Table')
 }

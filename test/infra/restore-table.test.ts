@@ -27,6 +27,7 @@ class FakeAws {
   unavailable = 0
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
+  status = 'UPDATE_COMPLETE'
   /** Whether DynamoDB refuses to delete the table of the stack. */
   isProtected = false
   table:
@@ -44,7 +45,7 @@ class FakeAws {
   readonly answer = (args: readonly string[]): unknown => {
     const [, verb = ''] = args
     this.asked.push(args.slice(1).join(' '))
-    if (verb === 'describe-stacks') return { Stacks: [{ Parameters: this.parameters }] }
+    if (verb === 'describe-stacks') return { Stacks: [{ Parameters: this.parameters, StackStatus: this.status }] }
     if (verb === 'list-stack-resources') return { StackResourceSummaries: this.resources }
     if (verb === 'update-stack' || verb === 'wait') return {}
     if (verb === 'list-tables') return { TableNames: ['Setpoint-dev-Table', ...(this.table ? [target] : [])] }
@@ -231,6 +232,16 @@ describe('the switch to a restored table', () => {
     turn(aws)
     expect(await restore(aws)).toEqual({ table: target, stream })
     expect(aws.asked.filter((line) => line.startsWith('update-stack') || line.startsWith('restore'))).toHaveLength(1)
+  })
+
+  it('is waited for by a command that is repeated before it is over', () => {
+    const aws = new FakeAws()
+    aws.parameters = [target, stream].map((ParameterValue, i) => ({ ParameterKey: own[i] ?? '', ParameterValue }))
+    turn(aws)
+    expect(aws.asked).not.toContain('wait stack-update-complete --stack-name=Setpoint-dev')
+    aws.status = 'UPDATE_IN_PROGRESS'
+    turn(aws)
+    expect(aws.asked.at(-1)).toBe('wait stack-update-complete --stack-name=Setpoint-dev')
   })
 
   it('is refused by a stack that knows nothing of it', () => {
