@@ -186,7 +186,7 @@ class Ticker {
       clock,
       untilMs,
       queue: queueNameOf({ queue }),
-      limits: { ...workersOf(Math.ceil(concurrency / queues)), share: this.#share },
+      limits: { ...workersOf(concurrency, queues), share: this.#share },
       known: known.get(queueNameOf({ queue })),
       depth: () => depthOf(controller),
       inHand,

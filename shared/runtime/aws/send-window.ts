@@ -49,10 +49,14 @@ const quickMsMax = 10 * 60_000
 const turnOfShareMs = 8_000
 const pauseOfShareMs = 1_000
 
-/** What runs at once, as infra has it (`feedingOf`): invocations, and messages in each. */
-export function workersOf(concurrency: number): Pick<WindowLimits, 'invocations' | 'batchSize'> {
-  const batchSize = Math.max(1, Math.min(10, Math.floor(concurrency / 2)))
-  return { batchSize, invocations: Math.min(1_000, Math.max(2, Math.floor(concurrency / batchSize))) }
+/**
+ * What runs at once of each of so many queues, as infra has it (`feedingOf`, `concurrencyOfEach`): invocations, and
+ * messages in each.
+ */
+export function workersOf(concurrency: number, queues = 1): Pick<WindowLimits, 'invocations' | 'batchSize'> {
+  const ofEach = Math.floor(concurrency / queues)
+  const batchSize = Math.max(1, Math.min(10, Math.floor(ofEach / 2)))
+  return { batchSize, invocations: Math.min(1_000, Math.max(2, Math.floor(ofEach / batchSize))) }
 }
 
 export function isQuick(pace: LoopPace | undefined, nowMs: number): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { feedingOf } from '../../../../infra/constructs/work-queue.ts'
+import { concurrencyOfEach, feedingOf } from '../../../../infra/constructs/work-queue.ts'
 import {
   assuredOf,
   burstOf,
@@ -20,6 +20,20 @@ it('the function runs as many at once as infra feeds it', () => {
   for (const concurrency of [1, 2, 3, 9, 10, 11, 40, 99, 100, 1_000, 10_000]) {
     const { batchSize, maxConcurrency } = feedingOf({ concurrency })
     expect(workersOf(concurrency)).toEqual({ batchSize, invocations: maxConcurrency })
+  }
+})
+
+it('of several queues, as many from each as infra feeds the function from it', () => {
+  for (const [concurrency, queues] of [
+    [10, 4],
+    [11, 5],
+    [40, 3],
+    [100, 16],
+  ] as const) {
+    const { batchSize, maxConcurrency } = feedingOf({
+      concurrency: concurrencyOfEach({ name: 'a', concurrency }, queues),
+    })
+    expect(workersOf(concurrency, queues)).toEqual({ batchSize, invocations: maxConcurrency })
   }
 })
 
