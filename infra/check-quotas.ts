@@ -24,6 +24,10 @@ interface Mapping {
   readonly StartingPosition?: string
 }
 
+interface Target {
+  readonly Arn?: string | { readonly 'Fn::GetAtt'?: readonly [id: string, attribute: string] }
+}
+
 /** How many functions of a template run at once when all that feeds them is busy; people's requests come besides. */
 export function fedAtOnce({ Resources = {} }: SynthesizedTemplate): number {
   const properties = (type: string) =>
@@ -32,8 +36,22 @@ export function fedAtOnce({ Resources = {} }: SynthesizedTemplate): number {
     ({ ScalingConfig, ParallelizationFactor = 1, StartingPosition }) =>
       StartingPosition === undefined ? (ScalingConfig?.MaximumConcurrency ?? pollers) : shards * ParallelizationFactor,
   )
-  const ticked = properties('AWS::Events::Rule').map(({ Targets = [] }) => (Targets as readonly unknown[]).length)
-  return [...mapped, ...ticked].reduce((sum, count) => sum + count, 0)
+  const isFunction = ({ Arn: arn }: Target): boolean => {
+    const [id = ''] = (typeof arn === 'object' ? arn['Fn::GetAtt'] : undefined) ?? []
+    return Resources[id]?.Type === 'AWS::Lambda::Function'
+  }
+  const targets = properties('AWS::Events::Rule').flatMap(({ Targets = [] }) => Targets as readonly Target[])
+  return mapped.reduce((sum, count) => sum + count, 0) + targets.filter(isFunction).length
+}
+
+/** What Lambda wants left over for functions that reserve nothing. */
+const unreserved = 100
+
+/** How many an account must let run at once for these. */
+export function neededBy(templates: readonly SynthesizedTemplate[]): number {
+  const all = templates.flatMap(({ Resources = {} }) => Object.values(Resources))
+  const isReserved = all.some(({ Properties = {} }) => 'ReservedConcurrentExecutions' in Properties)
+  return templates.reduce((sum, template) => sum + fedAtOnce(template), isReserved ? unreserved : 0)
 }
 
 export interface QuotaCheck {
@@ -67,6 +85,5 @@ export function checkQuotas(needed: number, aws: AnswerAws): QuotaCheck {
 export function neededIn(directory: string): number {
   const files = existsSync(directory) ? readdirSync(directory).filter((file) => file.endsWith('.template.json')) : []
   if (files.length === 0) throw new Error(`${directory} has no template: run cdk synth first, or name its directory`)
-  const templates = files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as SynthesizedTemplate)
-  return templates.reduce((sum, template) => sum + fedAtOnce(template), 0)
+  return neededBy(files.map((file) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as SynthesizedTemplate))
 }

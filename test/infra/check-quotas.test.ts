@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkQuotas, fedAtOnce, type SynthesizedTemplate } from '../../infra/check-quotas.ts'
+import { checkQuotas, fedAtOnce, neededBy, type SynthesizedTemplate } from '../../infra/check-quotas.ts'
 import { SetpointStack } from '../../infra/setpoint-stack.ts'
 import { Template } from 'aws-cdk-lib/assertions'
 import { deployed, unbundledApp } from './synthesized.ts'
@@ -31,8 +31,26 @@ describe('the functions that a template has fed at once', () => {
   })
 })
 
-it('a rule without targets, as other stacks of an app may have, feeds none', () => {
-  expect(fedAtOnce({ Resources: { Rule: { Type: 'AWS::Events::Rule', Properties: {} } } })).toBe(0)
+describe('rules that other stacks of an app may have', () => {
+  const ruleTo = (...Targets: readonly object[]): SynthesizedTemplate => ({
+    Resources: {
+      Rule: { Type: 'AWS::Events::Rule', Properties: { Targets } },
+      Worker: { Type: 'AWS::Lambda::Function' },
+      Topic: { Type: 'AWS::SNS::Topic' },
+    },
+  })
+
+  it('feed no function without targets, or with others', () => {
+    expect(fedAtOnce({ Resources: { Rule: { Type: 'AWS::Events::Rule', Properties: {} } } })).toBe(0)
+    expect(fedAtOnce(ruleTo({ Arn: { Ref: 'Topic' } }, { Arn: 'arn:aws:sqs:eu-west-1:123456789012:a' }))).toBe(0)
+    expect(fedAtOnce(ruleTo({ Arn: { 'Fn::GetAtt': ['Worker', 'Arn'] } }, { Arn: { Ref: 'Topic' } }))).toBe(1)
+  })
+})
+
+it('where functions reserve theirs, Lambda wants a hundred left over for the others', () => {
+  const [usual, reserving] = [templateOf({}), templateOf({ reserveConcurrency: true })]
+  expect(neededBy([usual, usual])).toBe(2 * fedAtOnce(usual))
+  expect(neededBy([reserving, reserving])).toBe(2 * fedAtOnce(usual) + 100)
 })
 
 describe('the check of an account', () => {
