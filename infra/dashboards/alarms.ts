@@ -102,7 +102,7 @@ function ofObjects({ metrics, deadLetterQueue }: WatchedPlane): readonly Watch[]
     },
     {
       id: 'Stopped',
-      description: `Runs stopped: nothing is tried again until somebody changes something. ${look}.`,
+      description: `Runs stopped: until somebody changes something, only the resync tries again. ${look}.`,
       metric: metrics.ofPlane('controller_runtime_terminal_reconcile_errors_total', { period: Duration.minutes(5) }),
       threshold: 1,
       periods: 1,
