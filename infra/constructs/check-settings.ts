@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib'
 import type { TokenIssuer } from './principals.ts'
 
-/** The settings of a control plane that its functions read from their variables. */
+/** The settings of a control plane that its functions read from their variables, or that AWS would refuse. */
 export interface Settings {
   readonly issuers?: readonly TokenIssuer[]
   readonly logLevel?: string
@@ -9,6 +9,7 @@ export interface Settings {
   readonly runHistory?: string
   readonly audit?: string
   readonly sharedConcurrency?: number
+  readonly relaysPerShard?: number
 }
 
 /**
@@ -17,7 +18,7 @@ export interface Settings {
  */
 export function checkSettings(settings: Settings): void {
   for (const [name, words] of Object.entries(settingWords)) checkWord(name, settings[name as SettingName], words)
-  checkConcurrency(settings)
+  checkCounts(settings)
   checkBudget(settings)
   checkIssuers(settings.issuers ?? [])
 }
@@ -39,9 +40,17 @@ function checkWord(name: string, word: string | undefined, words: readonly strin
 /** Lambda takes a thousand invocations of a queue at once, and a batch has ten messages. */
 const concurrencyMax = 10_000
 
-function checkConcurrency({ sharedConcurrency: count }: Settings): void {
-  if (count === undefined || (Number.isInteger(count) && count >= 2 && count <= concurrencyMax)) return
-  throw new Error(`sharedConcurrency must be a whole number from 2 to ${concurrencyMax}, not ${count}`)
+/** Of a mapping of a stream. */
+const relaysMax = 10
+
+function checkCounts({ sharedConcurrency, relaysPerShard }: Settings): void {
+  checkCount('sharedConcurrency', sharedConcurrency, [2, concurrencyMax])
+  checkCount('relaysPerShard', relaysPerShard, [1, relaysMax])
+}
+
+function checkCount(name: string, count: number | undefined, [least, most]: readonly [number, number]): void {
+  if (count === undefined || (Number.isInteger(count) && count >= least && count <= most)) return
+  throw new Error(`${name} must be a whole number from ${least} to ${most}, not ${count}`)
 }
 
 /** The functions read three decimals. */
