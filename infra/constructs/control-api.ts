@@ -65,6 +65,8 @@ export class ControlApi extends Construct {
 
   constructor(scope: Construct, id: string, props: ControlApiProps) {
     super(scope, id)
+    // By itself a stage goes on with the authorizer that it was deployed with.
+    this.node.setContext('@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId', true)
     this.accessLogs = new logs.LogGroup(this, 'AccessLogs', {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,

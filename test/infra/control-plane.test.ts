@@ -237,6 +237,15 @@ describe('the API', () => {
     expect(named.controlPlane.api.url).toBe('https://api.example.dev')
   })
 
+  it('is deployed again when its authorizer changes, in an app that sets no flags of the CDK, too', () => {
+    const deploymentIn = (flags: readonly string[]): readonly string[] => {
+      const stack = new Stack(unbundledApp(), 'Test')
+      for (const flag of flags) stack.node.setContext(flag, true)
+      return Object.keys(resourcesOf(deployed({}, {}, stack).template(), 'AWS::ApiGateway::Deployment'))
+    }
+    expect(deploymentIn([])).toEqual(deploymentIn(['@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId']))
+  })
+
   it('leaves the role of API Gateway out if told so, for an account that has one', () => {
     const types = ['AWS::ApiGateway::Account', 'AWS::ApiGateway::RestApi']
     const countsIn = (made: typeof synthesized) => types.map((type) => Object.keys(resourcesOf(made, type)).length)
