@@ -125,7 +125,7 @@ function usedBefore(table: string): string {
 
 /**
  * An update of the stack, with the template and the parameters that it has, but for those of the table. Later
- * deployments keep them.
+ * deployments by `cdk deploy` keep them.
  */
 export function switchTable(
   { stack, aws, say }: Pick<Restore, 'stack' | 'aws' | 'say'>,
@@ -155,10 +155,11 @@ export function switchTable(
 /** Those that CDK deploys with: an app of your own may name roles, and use macros. */
 const capabilities = ['--capabilities', 'CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM', 'CAPABILITY_AUTO_EXPAND']
 
-/** What is easily forgotten: what was revoked since that second, and what goes on being paid. */
+/** What is easily forgotten: what was revoked since that second, what goes on being paid, and what would undo it. */
 const afterSwitch = [
   'ServiceAccounts, roles and bindings that were removed since are back, and tokens of such accounts hold until they end: docs/aws.md ends all tokens',
   'the table before stays, so that you can go back to it, and costs its storage and its backups',
+  'cdk deploy keeps the switch: a pipeline that deploys otherwise would undo it, unless `restored` of the ControlPlane names the table',
 ]
 
 interface Parameter {

@@ -2,7 +2,7 @@ import { CfnCondition, CfnParameter, Fn, RemovalPolicy } from 'aws-cdk-lib'
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { Construct } from 'constructs'
-import { notRestored, restoredParameters } from '../restored-table.ts'
+import { notRestored, restoredParameters, type RestoredTable } from '../restored-table.ts'
 
 export interface ObjectTableOptions {
   /**
@@ -34,6 +34,13 @@ export interface ObjectTableOptions {
    * @default - none
    */
   readonly keepIndex?: 'changes'
+  /**
+   * A table that was restored, with its stream, which parameters of the stack name by default. It is for pipelines that
+   * deploy without `cdk deploy`: they give no parameters, and CloudFormation takes the defaults. `cdk deploy` keeps the
+   * parameters as they are.
+   * @default - the table of the stack
+   */
+  readonly restored?: RestoredTable
 }
 
 /** One of the stack, or one that was restored. */
@@ -41,7 +48,7 @@ export type ObjectTable = Omit<dynamodb.ITable, 'tableStreamArn'> & { readonly t
 
 /**
  * The stack's own table, and the one that is used: a restored one in its place, if parameters of the stack name one.
- * So the switch is an update of the stack with the template that it has, and later deployments keep it.
+ * So the switch is an update of the stack with the template that it has, and later ones by `cdk deploy` keep it.
  */
 export interface ObjectTables {
   readonly own: dynamodb.Table
@@ -56,8 +63,9 @@ export function objectTables(scope: Construct, id: string, options: ObjectTableO
     made.overrideLogicalId(`${scope.node.id.replaceAll(/[^A-Za-z0-9]/g, '')}${name}`)
     return made
   }
-  const name = parameter(restoredParameters.table, notRestored, 'A restored table, in place of the one of this stack')
-  const stream = parameter(restoredParameters.stream, `arn:aws:dynamodb:::${notRestored}`, 'The ARN of its stream')
+  const { table: usual, stream: usualStream } = options.restored ?? noTable
+  const name = parameter(restoredParameters.table, usual, 'A restored table, in place of the one of this stack')
+  const stream = parameter(restoredParameters.stream, usualStream, 'The ARN of its stream')
   const isRestored = new CfnCondition(scope, 'IsRestored', {
     expression: Fn.conditionNot(Fn.conditionEquals(name.valueAsString, notRestored)),
   })
@@ -72,6 +80,8 @@ export function objectTables(scope: Construct, id: string, options: ObjectTableO
   })
   return { own, used }
 }
+
+const noTable: RestoredTable = { table: notRestored, stream: `arn:aws:dynamodb:::${notRestored}` }
 
 /**
  * Where all objects are, with the stream that the relay reads. Its keys and indexes are those the store's adapter works

@@ -222,6 +222,7 @@ describe('the switch to a restored table', () => {
       `Setpoint-dev switches to ${target}`,
       expect.stringMatching(/^ServiceAccounts, roles and bindings that were removed since are back/),
       expect.stringMatching(/^the table before stays/),
+      expect.stringMatching(/^cdk deploy keeps the switch/),
     ])
   })
 
@@ -258,6 +259,12 @@ describe('a stack, as CloudFormation makes it of its parameters', () => {
     const { Parameters, Conditions } = template
     expect(own.map((name) => Parameters[name]?.Default)).toEqual(['none', 'arn:aws:dynamodb:::none'])
     expect(Object.values(Conditions)).toEqual([{ 'Fn::Not': [{ 'Fn::Equals': [{ Ref: own[0] }, 'none'] }] }])
+  })
+
+  it('may be told the table by the app, for a pipeline that gives no parameters and takes what they are by default', () => {
+    const restored = { table: target, stream }
+    const { Parameters } = Template.fromStack(deployed({ restored }).stack).toJSON() as Synthesized
+    expect(own.map((name) => Parameters[name]?.Default)).toEqual([target, stream])
   })
 
   /** Names in it of the table, its indexes and its stream. */
