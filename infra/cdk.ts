@@ -12,3 +12,6 @@ export type { ControlApiOptions } from './constructs/control-api.ts'
 export type { ObjectTableOptions } from './constructs/object-table.ts'
 export { kubectlSetup } from './constructs/kubectl-setup.ts'
 export { dashboardUrl } from './dashboards/dashboard.ts'
+// What the reconcilers of `setpoint-reconcilers` need of AWS.
+export { DumpArchive } from './constructs/dump-archive.ts'
+export { allowRds } from './constructs/rds-access.ts'
