@@ -76,3 +76,15 @@ function checkIssuers(issuers: readonly TokenIssuer[]): void {
     if (audience === '') throw new Error(`the issuer ${issuer} must have an audience, for whom its tokens are made out`)
   }
 }
+
+/**
+ * They, if all have names that can be told: among others in a variable, in tags, and in the searches of dashboards.
+ * Throws for one that has not.
+ */
+export function checkNames<Named extends { readonly name: string }>(reconcilers: readonly Named[]): readonly Named[] {
+  const wrong = reconcilers.find(({ name }) => !/^[\w.-]+$/.test(name))
+  if (wrong === undefined) return reconcilers
+  throw new Error(
+    `a reconciler that is deployed cannot be called ${JSON.stringify(wrong.name)}: its name may have letters, digits, -, _ and .`,
+  )
+}

@@ -13,7 +13,7 @@ import { controllerDashboard, type ShownControllers } from '../dashboards/contro
 import { dashboard } from '../dashboards/dashboard.ts'
 import { type ControlMetrics, controlMetrics, type MetricOptions } from '../dashboards/metrics.ts'
 import { overview, type ShownPlane } from '../dashboards/overview.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkNames, checkSettings } from './check-settings.ts'
 import { ControlApi, type ControlApiOptions } from './control-api.ts'
 import { ControlFunction, type FunctionDefaults } from './control-function.ts'
 import { allowObjects } from './object-access.ts'
@@ -190,7 +190,7 @@ export class ControlPlane extends Construct {
     this.issuers = props.issuers ?? []
     this.principals = new Principals(props.adminPrincipals, this.issuers)
     this.reconcilersEntry = props.reconcilers
-    this.reconcilers = describeReconcilers(props.reconcilers)
+    this.reconcilers = checkNames(describeReconcilers(props.reconcilers))
     const { stackName, region, account } = this.stack
     this.clusterId = Fn.join('.', [stackName, region, account])
     this.metrics = controlMetrics(this.metricNamespace)

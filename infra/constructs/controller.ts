@@ -120,6 +120,8 @@ export class Controller extends Construct {
 
   private createWorker(props: ControllerProps, entry: string): Worker {
     const { controlPlane } = props
+    // By it the functions know the queue that all others share.
+    if (this.name === 'system') throw new Error('a reconciler called system cannot be isolated: give it another name')
     const timeout = functionTimeout(this.reconciler)
     const { deadLetterQueue } = controlPlane.systemQueue
     const { queues: count = 1 } = props

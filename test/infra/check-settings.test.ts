@@ -1,7 +1,7 @@
 import { CfnParameter, Stack } from 'aws-cdk-lib'
 import { AccountRootPrincipal, AnyPrincipal } from 'aws-cdk-lib/aws-iam'
 import { describe, expect, it } from 'vitest'
-import { checkSettings, settingWords, type Settings } from '../../infra/constructs/check-settings.ts'
+import { checkNames, checkSettings, settingWords, type Settings } from '../../infra/constructs/check-settings.ts'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { logLevels } from '../../shared/adapters/node/json-logger.ts'
 import { auditScopes } from '../../shared/ports/audit.ts'
@@ -23,6 +23,19 @@ function toldBy(settings: Settings): Readonly<Record<string, string>> {
   const told = functions.map(({ Properties }) => Properties['Environment'] as { readonly Variables?: object })
   return Object.assign({}, ...told.map((one) => one?.Variables)) as Readonly<Record<string, string>>
 }
+
+describe('the name of a reconciler', () => {
+  it.each(['shelf', 'shelf-2', 'my_shelf.v1', 'Shelf'])('may be %s', (name) => {
+    expect(() => checkNames([{ name }])).not.toThrow()
+  })
+
+  it.each(['my shelf', 'a"b', 'a,b', "shelf's", ''])(
+    'cannot be %j: variables, tags and searches have it in them',
+    (name) => {
+      expect(() => checkNames([{ name: 'shelf' }, { name }])).toThrow(`cannot be called ${JSON.stringify(name)}`)
+    },
+  )
+})
 
 describe('a setting that the functions would fail by', () => {
   it.each<[Settings, string]>([

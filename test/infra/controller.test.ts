@@ -162,6 +162,16 @@ interface FedMapping {
   readonly ScalingConfig: { readonly MaximumConcurrency: number }
 }
 
+it('a reconciler called system cannot be isolated: the queue of the control plane has this name for the functions', () => {
+  const place = new Stack(unbundledApp(), 'System')
+  const reconcilers = 'test/infra/fixtures/system.ts'
+  const plane = new ControlPlane(place, 'ControlPlane', { reconcilers, adminPrincipals: [] })
+  const make = (isolated: boolean): Controller =>
+    new Controller(place, `Isolated${isolated}`, { controlPlane: plane, reconciler: 'system', isolated })
+  expect(() => make(true)).toThrow('a reconciler called system cannot be isolated')
+  expect(() => make(false)).not.toThrow()
+})
+
 describe('a Controller with several queues', () => {
   it('runs no more objects at once than its reconciler lets', () => {
     // That of the shelves is 40.
