@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { again, ConfigMap, defineReconciler, done, reference } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { writesDuring } from './support/primary.ts'
 import {
   conditionOfWidget,
   timesOf,
@@ -28,10 +29,14 @@ describe('a status that changes with every run', () => {
     await create()
     await env.advance('1h')
     expect(runs).toHaveLength(1)
-    const before = env.calls.filter(({ call }) => call === 'store.replace').length
-    env.faults.always('store.replace', { kind: 'error', error: new Error('nothing is to be written') })
-    await env.settle()
-    expect(env.calls.filter(({ call }) => call === 'store.replace')).toHaveLength(before)
+    const label = (a: string) => env.patch(Widget, 'w', { metadata: { labels: { a } } })
+    expect(await writesDuring(env, 'w', () => label('1'))).toMatchObject([
+      {},
+      { touched: expect.arrayContaining(['status']) },
+    ])
+    // No time has passed: the status is what it was.
+    expect(await writesDuring(env, 'w', () => label('2'))).toHaveLength(1)
+    expect(runs).toHaveLength(3)
   })
 
   it('A26 in two controllers that watch each other opens the breaker, which names the field and heals by itself', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigMap, defineReconciler, done, type ConfigMapObject, type Controller } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { writesOf } from './support/primary.ts'
 import { Widget } from './support/widgets.ts'
 
 /** A pure builder, and the reconciler around it. */
@@ -16,9 +17,14 @@ function configOf({
 function createVendor() {
   const sizes = new Map<string, number>()
   const writes: string[] = []
+  let reads = 0
   return {
     writes,
-    read: async (uid: string) => sizes.get(uid),
+    reads: () => reads,
+    read: async (uid: string) => {
+      reads++
+      return sizes.get(uid)
+    },
     write: async (uid: string, size: number) => {
       sizes.set(uid, size)
       writes.push(`${size}`)
@@ -52,8 +58,11 @@ describe('a reconciler', () => {
     env = await createTestEnv({ reconcilers: [widgets(vendor)] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
     await env.settle()
+    const before = { reads: vendor.reads(), children: writesOf(env, 'ConfigMap', 'w').length }
     for (let i = 0; i < 10; i++) await runAgain(`again ${i}`)
+    expect(vendor.reads() - before.reads).toBeGreaterThanOrEqual(10)
     expect(vendor.writes).toEqual(['3'])
+    expect(writesOf(env, 'ConfigMap', 'w')).toHaveLength(before.children)
   })
 
   it('D5 A33 keeps the fields of others in what it applies, and takes its own back', async () => {
@@ -128,6 +137,9 @@ describe('a reconciler', () => {
     env = await createTestEnv({ reconcilers: [widgets()] })
     await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
     await env.settle()
+    const statusWrites = (): number =>
+      writesOf(env, 'Widget', 'w').filter(({ touched }) => touched.includes('status')).length
+    const before = statusWrites()
     let isFirst = true
     const isStatus = (args: readonly unknown[]): boolean => isFirst && (args[1] as readonly string[]).includes('status')
     env.faults.once('store.replace', { kind: 'delay', ms: 1_000 }, (args) => isStatus(args) && !(isFirst = false))
@@ -139,6 +151,8 @@ describe('a reconciler', () => {
       status: { size: 4, observedGeneration: 2 },
       metadata: { labels: { by: 'somebody' } },
     })
+    // The stale one was refused, and this is the one that came after it.
+    expect(statusWrites() - before).toBeGreaterThan(1)
     expect(env.logs.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
   })
 })

@@ -99,12 +99,14 @@ describe('the last run', () => {
     for (const call of moments) {
       const runs: RunRecord[] = []
       await start(allEvents(runs), 5)
-      env.faults.once(call, { kind: 'crash' })
+      let isKilled = false
+      env.faults.once(call, { kind: 'crash' }, () => (isKilled = true))
       void env.delete(Widget, 'w').catch(() => {})
       await env.settle()
       await env.delete(Widget, 'w').catch(() => {})
       await env.advance('1m')
-      expect({ call, sizes: [...new Set(lastRuns(runs).map(({ size }) => size))] }).toEqual({ call, sizes: [5] })
+      const sizes = [...new Set(lastRuns(runs).map(({ size }) => size))]
+      expect({ call, isKilled, sizes }).toEqual({ call, isKilled: true, sizes: [5] })
       await env.close()
     }
     env = await createTestEnv()

@@ -106,8 +106,10 @@ describe('creation', () => {
           lastSyncTime: new Date(env.nowMs()).toISOString(),
         },
       })
-      expect(status?.conditions?.map(({ status: is, observedGeneration }) => [is, observedGeneration])).toEqual(
-        status?.conditions?.map(() => ['True', 1]),
+      const conditions = status?.conditions ?? []
+      expect(conditions.map(({ type }) => type)).toEqual(expect.arrayContaining(['Programmed', 'Ready']))
+      expect(conditions.map(({ status: is, observedGeneration }) => [is, observedGeneration])).toEqual(
+        conditions.map(() => ['True', 1]),
       )
     }
   })
@@ -136,8 +138,10 @@ describe('creation', () => {
     await world.env.crash()
     await world.env.settle()
     expect(world.newCalls()).toEqual([])
+    const before = await world.runs('konnectservice')
     await world.env.patch(KonnectService, 'orders', { metadata: { annotations: { 'setpoint.dev/resync': '1m' } } })
     await world.env.settle()
+    expect(await world.runs('konnectservice')).toBeGreaterThan(before)
     expect(world.newCalls()).toEqual([])
     expect((await service()).status).toMatchObject({ reconcile: { waiting: 'Resync' } })
   })

@@ -52,18 +52,19 @@ describe('a change of what is declared', () => {
   })
 
   it('K18 only the status was written: that is no change', async () => {
-    expect((await service()).status).toMatchObject({ id: expect.any(String) })
-    await world.env.patch(
-      KonnectService,
-      'orders',
-      { status: { id: 'somebody wrote this' } },
-      { subresource: 'status' },
-    )
+    const { id } = (await service()).status ?? {}
+    expect(id).toEqual(expect.any(String))
+    const before = await world.runs('konnectservice')
+    const status = { serverURL: 'https://somebody.wrote/this' }
+    await world.env.patch(KonnectService, 'orders', { status }, { subresource: 'status' })
     await world.env.settle()
-    await patch({
-      metadata: { annotations: { 'setpoint.dev/reconcile-requested-at': 'x', 'setpoint.dev/paused': 'true' } },
-    })
+    expect((await service()).status).toMatchObject(status)
+    expect(await world.runs('konnectservice')).toBe(before)
+    // Nor does the next run take it for one: it puts the status back, and calls nobody.
+    await patch({ metadata: { annotations: { 'setpoint.dev/resync': '1m' } } })
     await world.env.settle()
+    expect(await world.runs('konnectservice')).toBeGreaterThan(before)
+    expect((await service()).status).toMatchObject({ id, serverURL: world.konnect.url })
     expect(world.newCalls()).toEqual([])
   })
 
@@ -98,7 +99,12 @@ describe('a change of what is declared', () => {
 describe('nothing was changed', () => {
   it('K14 and P is not over: no call whatever the trigger, and due when P is over, not a P later', async () => {
     await world.env.advance('25s')
-    for (const value of ['59s', '1m']) await patch({ metadata: { annotations: { 'setpoint.dev/resync': value } } })
+    const before = await world.runs('konnectservice')
+    for (const value of ['59s', '1m']) {
+      await patch({ metadata: { annotations: { 'setpoint.dev/resync': value } } })
+      await world.env.settle()
+    }
+    expect(await world.runs('konnectservice')).toBeGreaterThanOrEqual(before + 2)
     await world.env.crash()
     await world.env.settle()
     expect(world.newCalls()).toEqual([])
@@ -132,6 +138,7 @@ describe('nothing was changed', () => {
         await patch({ metadata: { annotations: { 'setpoint.dev/resync': i % 2 === 0 ? '60s' : '1m' } } })
         if (i % 10 === 0) await world.env.settle()
       }
+      expect(await world.runs('konnectservice')).toBeGreaterThanOrEqual(10 * (period + 1))
       await world.env.advance('60s')
     }
     expect(updates().map(({ atMs }) => atMs)).toEqual([at(60), at(120), at(180)])

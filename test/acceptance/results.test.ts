@@ -13,6 +13,7 @@ import {
   type Outcome,
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { writesOf } from './support/primary.ts'
 import { conditionOfWidget, failing, timesOf, Widget, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
 
 /** What a run says when it ends, and what follows from it. */
@@ -470,11 +471,25 @@ describe('level, not edge', () => {
     })
     await create()
     await env.settle()
-    const version = (await widgetOf(env)).metadata.resourceVersion
+    /** Which writes are of the status. */
+    const writesSince = (count: number): readonly boolean[] =>
+      writesOf(env, 'Widget', 'w')
+        .slice(count)
+        .map(({ touched }) => touched.includes('status'))
+    const before = writesSince(0).length
     await env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } })
     await env.settle()
     expect(runs).toHaveLength(2)
-    expect(Number((await widgetOf(env)).metadata.resourceVersion) - Number(version)).toBe(1)
+    expect(writesSince(before)).toEqual([false])
+    await change(2)
+    await env.settle()
+    expect(runs).toHaveLength(3)
+    expect(writesSince(before)).toEqual([false, false, true])
+    expect((await widgetOf(env)).status).toMatchObject({ size: 2, observedGeneration: 2 })
+    await env.patch(Widget, 'w', { metadata: { labels: { a: 'c' } } })
+    await env.settle()
+    expect(runs).toHaveLength(4)
+    expect(writesSince(before)).toEqual([false, false, true, false])
   })
 
   it('A37 a status that was wiped is there again after the next run', async () => {
@@ -484,10 +499,11 @@ describe('level, not edge', () => {
     await create()
     await env.settle()
     const before = (await widgetOf(env)).status
+    expect(before).toMatchObject({ size: 1, conditions: [{ type: 'Ready', status: 'True' }] })
     await env.patch(Widget, 'w', { status: null }, { subresource: 'status' })
     expect((await widgetOf(env)).status).not.toHaveProperty('size')
     await env.patch(Widget, 'w', { metadata: { labels: { a: 'b' } } })
     await env.settle()
-    expect((await widgetOf(env)).status).toMatchObject({ size: before?.size, observedGeneration: 1 })
+    expect((await widgetOf(env)).status).toEqual(before)
   })
 })
