@@ -11,6 +11,7 @@ import {
   type Outcome,
 } from '../../shared/index.ts'
 import type { ObjectKey } from '../../shared/model/object-key.ts'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { PortCall } from '../../shared/testing/observed-ports.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { writesOf } from './support/primary.ts'
@@ -222,6 +223,14 @@ function things(run: (run: Run) => Promise<Outcome<Record<string, never>>>): Con
   })
 }
 
+/** What a call of the store is to its object. */
+function stepOf({ call, args }: PortCall): readonly string[] {
+  if (call === 'store.get') return [`read ${(args[0] as ObjectKey).kind}`]
+  if (call !== 'store.replace') return []
+  const [{ object }, touched] = args as readonly [StoredObject, readonly string[]]
+  return [`write ${touched.includes('status') ? 'status of ' : ''}${object.kind}`]
+}
+
 describe('a run', () => {
   it('B1 D1 A31 of an object that has gone is no failure', async () => {
     let runsSeen = 0
@@ -251,6 +260,36 @@ describe('a run', () => {
     await env.settle()
     expect(runsSeen).toBe(1)
     expect(env.logs.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
+  })
+
+  it('B1 reads the object, then what there is of it, acts on the difference, and tells the status last', async () => {
+    const told: string[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        defineReconciler(Thing, {
+          owns: [ConfigMap],
+          async reconcile({ spec }, ctx) {
+            const actual = (await ctx.get(ConfigMap, 'child'))?.data?.['size']
+            const size = String(spec.size)
+            told.push(`${size} declared, ${actual ?? 'nothing'} there`)
+            if (actual !== size) await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { size } })
+            return done()
+          },
+        }),
+      ],
+    })
+    await env.apply(Thing, { metadata: { name: 't' }, spec: {} })
+    await env.settle()
+    const before = { calls: env.calls.length, told: told.length }
+    await env.patch(Thing, 't', { spec: { size: 2 } })
+    await env.settle()
+    const steps = env.calls.slice(before.calls).flatMap(stepOf)
+    const afterEdit = steps.slice(steps.indexOf('write Thing') + 1)
+    const inOrder = ['read Thing', 'read ConfigMap', 'write ConfigMap', 'write status of Thing']
+    expect([...new Set(afterEdit)]).toEqual(inOrder)
+    expect(afterEdit.filter((step) => step.startsWith('write'))).toEqual(inOrder.slice(2))
+    // The write of the child brings one more run, which finds nothing to do.
+    expect(told.slice(before.told)).toEqual(['2 declared, 1 there', '2 declared, 2 there'])
   })
 
   it('B3 goes on where the one before failed: what was done is not written again', async () => {

@@ -280,6 +280,19 @@ describe('after the removal', () => {
     expect(lastRuns(runs)).toHaveLength(2)
   })
 
+  it('J30 a rate limit postpones it, and drops nothing', async () => {
+    const runs: RunRecord[] = []
+    const again4: Run = async (_, ctx) => (ctx.removed && lastRuns(runs).length < 4 ? again(0) : done())
+    await start(allEvents(runs, again4, { rateLimit: { object: { runs: 1, within: '10s' } } }))
+    await env.advance('10s')
+    await remove()
+    await env.advance('15s')
+    await env.crash()
+    await env.advance('1m')
+    const [first = 0, ...others] = lastRuns(runs).map(({ atMs }) => atMs)
+    expect(others.map((atMs) => atMs - first)).toEqual([10_000, 20_000, 30_000])
+  })
+
   it('J30 it is longer than an hour, if need be', async () => {
     const runs: RunRecord[] = []
     const threeTimes: Run = async (_, ctx) => (ctx.removed && lastRuns(runs).length < 3 ? again('2h') : done())
