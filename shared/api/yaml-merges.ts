@@ -5,17 +5,26 @@ const valuesMax = 10_000
 
 /** Throws an Error if merged maps stand for too many values: they may have been merged of others themselves. */
 export function requireFewMerged(document: Document): void {
-  if (createCount(document)(document.contents) > valuesMax)
+  if (countAllMerged(document) > valuesMax)
     throw new Error(`maps that are merged by << stand for more than ${valuesMax} values`)
 }
 
-/** Counts the values of a node, and those that are merged into it. What stands in itself has no end. */
-function createCount(document: Document): (node: unknown) => number {
+/**
+ * How many values are merged into all maps: those of each source, and those that are merged into the source. What
+ * stands in itself has no end.
+ */
+function countAllMerged(document: Document): number {
+  let merged = 0
   const known = new Map<unknown, number>()
   const sum = (nodes: readonly unknown[], of: (node: unknown) => number): number =>
     nodes.reduce<number>((total, node) => total + of(node), 0)
   const countNew = (node: unknown): number => {
-    if (isPair(node)) return isMerge(node.key) ? countMerged(node.value) : 1 + count(node.value)
+    if (isPair(node) && isMerge(node.key)) {
+      const counted = countMerged(node.value)
+      merged += counted
+      return counted
+    }
+    if (isPair(node)) return 1 + count(node.value)
     return isMap(node) || isSeq(node) ? 1 + sum(node.items, count) : 1
   }
   const countMerged = (source: unknown): number => {
@@ -30,7 +39,8 @@ function createCount(document: Document): (node: unknown) => number {
     known.set(node, counted)
     return counted
   }
-  return count
+  count(document.contents)
+  return merged
 }
 
 function isMerge(key: unknown): boolean {

@@ -71,6 +71,12 @@ describe('YAML', () => {
     ['a key of that name in quotes', 'a: {"<<": 1}', { a: { '<<': 1 } }],
     ['two hundred levels on one line', `${'- '.repeat(200)}x`, deep(200)],
     ['as many characters as it may have', `a: ${'x'.repeat(20_477)}`, { a: 'x'.repeat(20_477) }],
+    ['more than ten thousand values', `[${'1,'.repeat(10_100)}]`, Array.from({ length: 10_100 }, () => 1)],
+    [
+      'as many values, some of them merged',
+      `a: &a {x: 1}\nb: {<<: *a}\nc: [${'1,'.repeat(10_100)}]`,
+      { a: { x: 1 }, b: { x: 1 }, c: Array.from({ length: 10_100 }, () => 1) },
+    ],
     ['a hundred aliases of one value', `- &a x\n${lines(100, () => '- *a')}`, Array.from({ length: 101 }, () => 'x')],
     ['a hundred aliases', aliases(100), Array.from({ length: 200 }, (_, i) => `${i >> 1}`)],
   ])('may be %s', (_, text, value) => {
