@@ -29,86 +29,112 @@ const query = (name: string, value: string): string => `GET ${pathOf('free')}?${
 
 const times = (count: number, bytes: readonly number[]): readonly number[] =>
   Array.from({ length: count * bytes.length }, (_, i) => bytes[i % bytes.length] ?? 0)
-/** Of two bytes each. */
+/** Of two bytes each: as many as a body has room for, and as many as are read. */
 const emptyFields = [
-  ['owners that are empty', field(1, times(500_000, [13 * 8 + 2, 0]))],
-  ['finalizers that are empty', field(1, times(500_000, [14 * 8 + 2, 0]))],
-  ['values without a key', times(250_000, [2 * 8 + 2, 2, 2 * 8 + 2, 0])],
-  ['fields that nobody knows', times(500_000, [9 * 8, 1])],
-] as const
+  [500_000, 413],
+  [119_000, 422],
+].flatMap(([count = 0, status = 0]) =>
+  (
+    [
+      ['owners that are empty', field(1, times(count, [13 * 8 + 2, 0]))],
+      ['finalizers that are empty', field(1, times(count, [14 * 8 + 2, 0]))],
+      ['values without a key', times(count / 2, [2 * 8 + 2, 2, 2 * 8 + 2, 0])],
+      ['fields that nobody knows', times(count, [9 * 8, 1])],
+    ] as const
+  ).map(([what, message]) => ({ what: `${count} ${what}`, message, status })),
+)
 
-const rows: readonly (Hostile & { readonly because: string })[] = [
+/** A spec in YAML, of an object that is as it should be otherwise. */
+function yamlOf(because: string, spec: string, status = 201): Row {
+  const body = `apiVersion: hostile.dev/v1\nkind: Free\nmetadata: {name: b}\nspec:${spec}\n`
+  // Every character more is refused unread.
+  if (body.length > 20_480) throw new Error(`${because}: ${body.length}`)
+  return { because, line: `POST ${pathOf('free')}?dryRun=All`, sent: { body, type: 'application/yaml' }, status }
+}
+
+type Row = Hostile & { readonly because: string; readonly status: number }
+
+const rows: readonly Row[] = [
   {
     because: 'a field selector of spaces',
     line: query('fieldSelector', `metadata.name=${' '.repeat(3_000)}x\ny`),
     sent: {},
+    status: 200,
   },
-  { because: 'a label selector of spaces', line: query('labelSelector', `a in ${' '.repeat(4_000)}!`), sent: {} },
-  { because: 'a label selector of parentheses', line: query('labelSelector', '('.repeat(4_000)), sent: {} },
-  { because: 'forty columns that search in all', line: `GET ${pathOf('free')}/bushy`, sent: { accept: asTable } },
-  { because: 'the same in a list', line: `GET ${pathOf('free')}`, sent: { accept: asTable } },
+  {
+    because: 'a label selector of spaces',
+    line: query('labelSelector', `a in ${' '.repeat(4_000)}!`),
+    sent: {},
+    status: 400,
+  },
+  {
+    because: 'a label selector of parentheses',
+    line: query('labelSelector', '('.repeat(4_000)),
+    sent: {},
+    status: 400,
+  },
+  {
+    because: 'forty columns that search in all',
+    line: `GET ${pathOf('free')}/bushy`,
+    sent: { accept: asTable },
+    status: 200,
+  },
+  { because: 'the same in a list', line: `GET ${pathOf('free')}`, sent: { accept: asTable }, status: 200 },
   ...(
     [
-      ['texts', 'strings that are none of many', { s: many(35_000, (i) => `w${i}`) }],
-      ['choices', 'objects that are none of many', { s: many(9_000, (i) => ({ b: 'y', a: i })) }],
-      ['sets', 'a set of strings that repeat', { s: many(35_000, (i) => `v${i >> 1}`) }],
-      ['maps', 'a map of objects, each with a key of its own', { s: many(19_000, (i) => ({ a: i, b: 1 })) }],
-      ['sets', 'a set of lists that are all empty', { s: many(110_000, () => []) }],
-      ['maps', 'a map of objects whose keys repeat', { s: many(15_000, (i) => ({ a: i >> 1, b: 1 })) }],
-      ['anyOf', 'many alternatives, none of which holds', { s: many(35_000, (i) => `v${i}`) }],
-      ['anyOf', 'many alternatives, the last of which holds', { s: many(35_000, () => 'x2999') }],
-      ['oneOf', 'many alternatives that all hold', { s: many(35_000, () => 'x') }],
-      ['patterns', 'a pattern that unrolls to a thousand steps', { s: many(60, () => 'a'.repeat(5_000)) }],
-      ['defaults', 'defaults that make a thousand times as much', { s: many(40_000, () => ({})) }],
-      ['free', 'a long list', { s: many(165_000, () => 1) }],
-      ['wide', 'unknown fields', Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`q${i}`, i]))],
-      ['deep', 'an enum of objects at each level', deepValue(60)],
+      ['texts', 'strings that are none of many', { s: many(35_000, (i) => `w${i}`) }, 422, 422],
+      ['choices', 'objects that are none of many', { s: many(9_000, (i) => ({ b: 'y', a: i })) }, 422, 422],
+      ['sets', 'a set of strings that repeat', { s: many(35_000, (i) => `v${i >> 1}`) }, 422, 400],
+      ['maps', 'a map of objects, each with a key of its own', { s: many(19_000, (i) => ({ a: i, b: 1 })) }, 201, 413],
+      ['maps', 'a map of as many objects as an apply may have', { s: many(6_000, (i) => ({ a: i, b: 1 })) }, 201, 201],
+      ['sets', 'a set of as many strings as an apply may have', { s: many(6_000, (i) => `v${i}`) }, 201, 201],
+      ['sets', 'a set of lists that are all empty', { s: many(110_000, () => []) }, 422, 400],
+      ['maps', 'a map of objects whose keys repeat', { s: many(15_000, (i) => ({ a: i >> 1, b: 1 })) }, 422, 400],
+      ['anyOf', 'many alternatives, none of which holds', { s: many(35_000, (i) => `v${i}`) }, 422, 422],
+      ['anyOf', 'many alternatives, the last of which holds', { s: many(35_000, () => 'x2999') }, 422, 422],
+      ['oneOf', 'many alternatives that all hold', { s: many(35_000, () => 'x') }, 422, 422],
+      ['patterns', 'a pattern that unrolls to a thousand steps', { s: many(60, () => 'a'.repeat(5_000)) }, 422, 422],
+      ['defaults', 'defaults that make a thousand times as much', { s: many(40_000, () => ({})) }, 413, 413],
+      ['free', 'a long list', { s: many(165_000, () => 1) }, 201, 201],
+      ['wide', 'unknown fields', Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`q${i}`, i])), 201, 400],
+      ['deep', 'an enum of objects at each level', deepValue(60), 422, 422],
     ] as const
-  ).flatMap(([kind, because, spec]) => {
+  ).flatMap(([kind, because, spec, status, appliedStatus]) => {
     const body = JSON.stringify(bodyOf(kind, spec, 'b'))
     return [
-      { because, line: `POST ${pathOf(kind)}?dryRun=All`, sent: { body } },
+      { because, line: `POST ${pathOf(kind)}?dryRun=All`, sent: { body }, status },
       {
         because: `${because}, applied`,
         line: `PATCH ${pathOf(kind)}/b?fieldManager=x&dryRun=All`,
         sent: { body, type: apply },
+        status: appliedStatus,
       },
     ]
   }),
-  {
-    because: 'YAML of many pairs',
-    line: `POST ${pathOf('free')}?dryRun=All`,
-    sent: { body: `spec:\n${'  k: {a: 1}\n'.repeat(1_950)}`, type: 'application/yaml' },
-  },
-  {
-    because: 'YAML whose map keys are maps',
-    line: `POST ${pathOf('free')}?dryRun=All`,
-    sent: { body: `${'{'.repeat(200)}a: 1${'}: 1'.repeat(199)}}`, type: 'application/yaml' },
-  },
-  {
-    because: 'YAML whose map keys are lists of maps',
-    line: `POST ${pathOf('free')}?dryRun=All`,
-    sent: { body: `${'{['.repeat(200)}a${']: 1}'.repeat(200)}`, type: 'application/yaml' },
-  },
+  yamlOf('YAML of many pairs', `\n${'  k: {a: 1}\n'.repeat(1_690)}`),
+  yamlOf('YAML whose map keys are maps', ` ${'{'.repeat(190)}a: 1${'}: 1'.repeat(190)}`, 400),
+  yamlOf('YAML of many map keys that are maps', ` {${'{a: 1}: 1, '.repeat(1_840)}}`, 400),
+  yamlOf('YAML whose map keys are lists of maps', ` ${'{['.repeat(95)}a${']: 1}'.repeat(95)}`, 400),
+  yamlOf('YAML of many values', ` {s: [${'1,'.repeat(10_100)}]}`),
+  yamlOf('YAML of nothing, again and again', ` {${'?,'.repeat(10_100)}}`),
   {
     because: 'YAML of lists in lists on one line',
     line: `POST ${pathOf('free')}?dryRun=All`,
     sent: { body: '- '.repeat(10_200), type: 'application/yaml' },
+    status: 400,
   },
-  {
-    because: 'YAML of brackets',
-    line: `POST ${pathOf('free')}?dryRun=All`,
-    sent: { body: `spec: [${'[],'.repeat(8_000)}]`, type: 'application/yaml' },
-  },
+  yamlOf('YAML of brackets', ` {s: [${'[],'.repeat(6_750)}]}`),
   {
     because: 'more YAML than is taken',
     line: `POST ${pathOf('free')}?dryRun=All`,
     sent: { body: 'a: b\n'.repeat(200_000), type: 'application/yaml' },
+    status: 413,
   },
   {
     because: 'an object that no store would keep',
     line: `PATCH ${pathOf('free')}/c?fieldManager=x`,
     sent: { body: JSON.stringify(bodyOf('free', { s: many(480_000, () => 1) })), type: apply },
+    status: 413,
   },
   {
     because: 'a JSON patch that shifts a long list',
@@ -117,6 +143,7 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
       body: JSON.stringify(many(10_000, () => ({ op: 'add', path: '/spec/s/0', value: 1 }))),
       type: json('json-patch'),
     },
+    status: 413,
   },
   {
     because: 'a JSON patch of ten thousand moves',
@@ -127,16 +154,19 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
       ),
       type: json('json-patch'),
     },
+    status: 200,
   },
   {
     because: 'many objects that are hundreds of times none of many',
     line: `POST ${pathOf('choices')}?dryRun=All`,
     sent: { body: JSON.stringify(bodyOf('choices', { s: many(18_600, (i) => ({ a: i >> 1, b: 'x' })) })) },
+    status: 422,
   },
   {
     because: 'a merge patch of a long list',
     line: `PATCH ${pathOf('free')}/long?dryRun=All`,
     sent: { body: '{"metadata":{"labels":{"a":"b"}}}', type: json('merge-patch') },
+    status: 200,
   },
   {
     because: 'labels that are all wrong',
@@ -146,6 +176,7 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
         metadata: { name: 'l', labels: Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`l!${i}`, '!'])) },
       }),
     },
+    status: 422,
   },
   {
     because: 'owners that are many',
@@ -153,16 +184,19 @@ const rows: readonly (Hostile & { readonly because: string })[] = [
     sent: {
       body: JSON.stringify({ metadata: { name: 'o', ownerReferences: many(4_000, (i) => ({ name: `${i}` })) } }),
     },
+    status: 422,
   },
-  ...emptyFields.map(([what, message]) => ({
+  ...emptyFields.map(({ what, message, status }) => ({
     because: `protobuf of ${what}`,
     line: 'POST /api/v1/namespaces/default/configmaps?dryRun=All',
     sent: { body: enveloped('ConfigMap', message), type: 'application/vnd.kubernetes.protobuf' },
+    status,
   })),
   {
     because: 'managers that are many',
     line: `POST ${pathOf('free')}?dryRun=All`,
     sent: { body: JSON.stringify({ metadata: { name: 'm', managedFields: many(2_000, (i) => managed(i)) } }) },
+    status: 201,
   },
 ]
 
