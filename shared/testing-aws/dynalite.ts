@@ -15,7 +15,8 @@ import { tableDefinition } from '../adapters/aws/dynamodb/dynamodb-table.ts'
 /**
  * dynalite in this process, in memory: DynamoDB by somebody else. A client reaches it without a socket, through its own
  * serialisation and signature. What it lacks of DynamoDB is added where our code relies on it (the item of a failed
- * condition, a stream, the greatest length of an expression); it has no TTL and no transactions, which we do not use.
+ * condition, a stream, the greatest length of an expression); it has no TTL and no transactions, which we do not use,
+ * and refuses reads that may be old, which it cannot make.
  */
 export interface Dynalite {
   readonly client: DynamoDBClient
@@ -130,7 +131,9 @@ function transportTo(server: Server, listeners: ReadonlySet<(record: TestStreamR
         })
         const body = bufferOf(request.body)
         const input = JSON.parse(body.toString()) as Request
-        if (isTooLong(input)) return resolve({ response: tooLong })
+        if (isTooLong(input))
+          return resolve({ response: refusal('Expression size has exceeded the maximum allowed size') })
+        if (mayBeOld(incoming.headers['x-amz-target'], input)) return resolve({ response: refusal(tooFresh) })
         current.run({ listeners, input }, () => {
           server.emit('request', incoming, reply)
           incoming.emit('data', body)
@@ -147,15 +150,26 @@ function isTooLong(input: Request): boolean {
 /** Of each expression of a request, in ASCII. */
 const expressionBytesMax = 4_096
 
-const tooLong: TransportResponse = {
-  statusCode: 400,
-  headers: { 'content-type': 'application/x-amz-json-1.0' },
-  body: Buffer.from(
-    JSON.stringify({
-      __type: 'com.amazon.coral.validate#ValidationException',
-      message: 'Expression size has exceeded the maximum allowed size',
-    }),
-  ),
+/**
+ * A read of the table itself that does not ask to be strong. On AWS it may miss the newest writes; here it would miss
+ * none, and so show nothing. All that we read of tables rests on the newest.
+ */
+function mayBeOld(target = '', input: Request): boolean {
+  const [, operation = ''] = target.split('.')
+  if (operation === 'BatchGetItem')
+    return Object.values(input.RequestItems ?? {}).some(({ ConsistentRead }) => ConsistentRead !== true)
+  return tableReads.has(operation) && input.IndexName === undefined && input.ConsistentRead !== true
+}
+
+const tableReads = new Set(['GetItem', 'Query', 'Scan'])
+const tooFresh = 'a read of the table without ConsistentRead may be old on AWS, and is never here'
+
+function refusal(message: string): TransportResponse {
+  return {
+    statusCode: 400,
+    headers: { 'content-type': 'application/x-amz-json-1.0' },
+    body: Buffer.from(JSON.stringify({ __type: 'com.amazon.coral.validate#ValidationException', message })),
+  }
 }
 
 /** The SDK warns of whoever treats its bytes as a text. */
@@ -187,6 +201,10 @@ type Done = (error?: unknown) => void
 interface Request {
   readonly ReturnValuesOnConditionCheckFailure?: string
   readonly ReturnConsumedCapacity?: string
+  readonly ConsistentRead?: boolean
+  readonly IndexName?: string
+  /** Of a batch, by the table. */
+  readonly RequestItems?: Readonly<Record<string, { readonly ConsistentRead?: boolean }>>
 }
 
 interface Capacity {

@@ -1,3 +1,4 @@
+import { BatchGetItemCommand, GetItemCommand, QueryCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { keyOf } from '../../shared/model/object-key.ts'
@@ -29,6 +30,21 @@ beforeEach(async () => {
 })
 
 const free = { readUnits: 0, writeUnits: 0, indexUnits: {} }
+
+it('a read of the table that may be old is refused here, where none is', async () => {
+  const { table: TableName } = opened
+  const key = { pk: { S: 'a' }, sk: { S: 'b' } }
+  const ofPk = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': key.pk } }
+  const reads = (ConsistentRead: boolean) => [
+    () => dynalite.client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead })),
+    () => dynalite.client.send(new QueryCommand({ TableName, ...ofPk, ConsistentRead })),
+    () => dynalite.client.send(new ScanCommand({ TableName, ConsistentRead })),
+    () =>
+      dynalite.client.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: [key], ConsistentRead } } })),
+  ]
+  for (const read of reads(true)) await expect(read()).resolves.toBeDefined()
+  for (const read of reads(false)) await expect(read()).rejects.toThrow('may be old on AWS')
+})
 
 describe('an object', () => {
   it('is read by one strong read', async () => {

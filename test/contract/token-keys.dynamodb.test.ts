@@ -49,7 +49,7 @@ async function sign(signer: TokenSigner, seconds = 3_600): Promise<string> {
 }
 
 async function itemsOf(table: string): Promise<readonly Record<string, string>[]> {
-  const { Items = [] } = await dynalite.client.send(new ScanCommand({ TableName: table }))
+  const { Items = [] } = await dynalite.client.send(new ScanCommand({ TableName: table, ConsistentRead: true }))
   const textOf = ({ S, N = '' }: { S?: string | undefined; N?: string | undefined }): string => S ?? N
   return Items.map((item) => Object.fromEntries(Object.entries(item).map(([name, value]) => [name, textOf(value)])))
 }
