@@ -213,6 +213,23 @@ export function objectStoreContract(
         expect(conflicts).toBeGreaterThan(0)
       })
 
+      it('lets a write or the removal of a version win, and tells the other', async () => {
+        for (let round = 0; round < 10; round++) {
+          const live = await store.create(storedWidget(`w${round}`))
+          const acts = [() => store.replace(withSpec(live, { size: 2 }), ['spec']), () => store.remove(live)]
+          const inTurn = round % 2 === 0 ? acts : acts.toReversed()
+          const ends = await Promise.allSettled(inTurn.map((act) => act()))
+          const won = ends.filter((end) => end.status === 'fulfilled').map(({ value }) => value)
+          const lost = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason as unknown)
+          expect([won.length, lost.every((reason) => hasCode(reason, 'VERSION_CONFLICT', 'NOT_FOUND'))]).toEqual([
+            1,
+            true,
+          ])
+          const isWritten = won[0]?.object.spec?.['size'] === 2
+          expect(await store.get(keyOf(live.object))).toEqual(isWritten ? won[0] : undefined)
+        }
+      })
+
       it('harms no neighbour when it is refused', async () => {
         const live = await Promise.all(Array.from({ length: 10 }, (_, i) => store.create(storedWidget(`w${i}`))))
         const results = await Promise.allSettled(
@@ -374,6 +391,24 @@ export function objectStoreContract(
         }
         expect(new Set(seen).size).toBe(25)
         expect(seen).toHaveLength(25)
+      })
+
+      it('pages through objects that are large, each once, though a page may be shorter than asked for', async () => {
+        const text = 'x'.repeat(300 * 1024)
+        const all = Array.from({ length: 12 }, (_, i) => `w${String(i).padStart(2, '0')}`)
+        for (const name of all) await store.create(withSpec(storedWidget(name), { text }))
+        const seen: string[] = []
+        let after: ListQuery['after']
+        for (let more = true; more;) {
+          const page = await store.list({ ...widgetKind, limit: 10, ...(after && { after }) })
+          const found = page.items.map(({ object }) => object.metadata.name)
+          expect(found.length).toBeGreaterThan(0)
+          expect(found.length).toBeLessThanOrEqual(10)
+          seen.push(...found)
+          after = { namespace: 'default', name: found.at(-1) ?? '' }
+          more = page.more
+        }
+        expect(seen).toEqual(all)
       })
 
       it('lists more than any page, if no limit is asked for', async () => {

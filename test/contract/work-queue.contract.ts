@@ -77,6 +77,21 @@ export function workQueueContract(
         expect(delivery?.handle).not.toBe('')
       })
 
+      it('hands out all that a wake-up says', async () => {
+        const sent = wakeUp('a', {
+          key: { group: '', kind: 'ConfigMap', namespace: '', name: 'ä b#c' },
+          origin: 'timer',
+          lane: 'background',
+          resourceVersion: '9007199254740993',
+          reason: 'its wait is over; "quoted" ü',
+          timerAtMs: 1_800_000_000_123,
+          ticket: 'a-ticket',
+        })
+        await queue.send([sent])
+        const { dedupId: _, ...rest } = sent
+        expect(await receive()).toMatchObject([{ wakeUp: rest, receiveCount: 1 }])
+      })
+
       it('gives nothing when there is nothing, once the receiver gives up', async () => {
         expect(await receive()).toEqual([])
       })
