@@ -13,6 +13,8 @@ import { loopback } from './server/port.ts'
 import type { Postmaster } from './server/postmaster.ts'
 import { restoreSuperuser } from './server/superuser.ts'
 import { withConnection } from './sql/connection.ts'
+import { closeServerDatabases } from './sql/grants.ts'
+import type { Changes } from './sql/roles.ts'
 
 /**
  * Servers as processes on this machine. They outlive the control plane, which finds them again when it comes back. Each
@@ -145,10 +147,9 @@ async function runStage(
   const before = await observe(server, signal)
   let postmaster = await start(server, signal)
   const changes = before.running === undefined ? ['started the server'] : []
-  if (!(await letsIn(postmaster.port, wanted, signal))) {
-    postmaster = await letSuperuserIn(server, wanted, signal)
-    changes.push('let the superuser in again, by the password of its Secret')
-  }
+  const closed = await enter(postmaster.port, wanted, signal)
+  changes.push(...(closed ?? ['let the superuser in again, by the password of its Secret']))
+  if (closed === undefined) postmaster = await letSuperuserIn(server, wanted, signal)
   notes.set(runningNote, true)
   await cutLog(server)
   const { otherProgram } = await observe(server, signal)
@@ -170,19 +171,18 @@ async function letSuperuserIn(server: Server, wanted: WantedCluster, signal: Abo
   await stopServer(server, signal)
   await restoreSuperuser(server, wanted.superuser, signal)
   const postmaster = await start(server, signal)
-  if (await letsIn(postmaster.port, wanted, signal)) return postmaster
+  if ((await enter(postmaster.port, wanted, signal)) !== undefined) return postmaster
   const message = 'the server does not let the superuser in, though it has the password of its Secret'
   throw new PostgresFailure('terminal', 'SuperuserShutOut', message)
 }
 
-async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {
+/** What is shut to everybody on the way in. Undefined if the server does not let the superuser in. */
+async function enter(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<Changes | undefined> {
+  const endpoint = { host: loopback, port, database: 'postgres', ...superuser }
   try {
-    await withConnection({ host: loopback, port, database: 'postgres', ...superuser }, signal, (sql) =>
-      sql.query('SELECT 1'),
-    )
-    return true
+    return await withConnection(endpoint, signal, closeServerDatabases)
   } catch (error) {
-    if (hasReason(error, 'AuthenticationFailed')) return false
+    if (hasReason(error, 'AuthenticationFailed')) return undefined
     throw error
   }
 }

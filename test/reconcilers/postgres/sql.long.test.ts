@@ -6,7 +6,7 @@ import type { Server } from '../../../functions/reconcilers/postgres/server/home
 import { type Endpoint, type Sql, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { dropDatabase, ensureDatabase } from '../../../functions/reconcilers/postgres/sql/databases.ts'
 import { ensureExtensions } from '../../../functions/reconcilers/postgres/sql/extensions.ts'
-import { ensureGrants } from '../../../functions/reconcilers/postgres/sql/grants.ts'
+import { closeServerDatabases, ensureGrants } from '../../../functions/reconcilers/postgres/sql/grants.ts'
 import { dropRole, ensureRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from './temporary-server.ts'
 
@@ -476,6 +476,32 @@ describe('a failure', () => {
     await roleNow()
     const forbidden = query('CREATE ROLE mine', endpoint)
     await expect(forbidden).rejects.toMatchObject({ kind: 'terminal', reason: 'InsufficientPrivilege' })
+  })
+})
+
+describe('the databases that a server comes with', () => {
+  const close = () => asAdmin(closeServerDatabases)
+  const said = (...shut: readonly string[]) => shut.map((one) => `revoked CONNECT on database "${one}" from "public"`)
+
+  it('let in nobody but superusers, and who was granted it by name', async () => {
+    await roleNow()
+    await databaseNow()
+    const into = (one: string) => query('SELECT 1 AS one', { ...login(), database: one })
+    const shared = ['postgres', 'template1']
+    for (const one of shared) expect(await into(one)).toEqual([{ one: 1 }])
+    try {
+      expect(await close()).toEqual(said(...shared))
+      expect(await close()).toEqual([])
+      for (const one of shared) await expect(into(one)).rejects.toMatchObject({ reason: 'InsufficientPrivilege' })
+      expect(await query('SELECT 1 AS one', { ...admin, database: 'template1' })).toEqual([{ one: 1 }])
+      expect(await into(name)).toEqual([{ one: 1 }])
+      await query(`GRANT CONNECT ON DATABASE postgres TO "${name}"; GRANT CONNECT ON DATABASE template1 TO PUBLIC`)
+      expect(await close()).toEqual(said('template1'))
+      expect(await into('postgres')).toEqual([{ one: 1 }])
+    } finally {
+      await query(`REVOKE CONNECT ON DATABASE postgres FROM "${name}"`)
+      for (const one of shared) await query(`GRANT CONNECT ON DATABASE ${one} TO PUBLIC`)
+    }
   })
 })
 

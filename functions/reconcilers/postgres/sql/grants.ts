@@ -36,6 +36,21 @@ export async function ensureGrants(sql: Sql, wanted: readonly WantedGrant[]): Pr
   ]
 }
 
+/**
+ * Takes from everybody the right to connect to the databases that a server comes with. Who has a database of its own
+ * needs none of them, and would see the names of the others there. Superusers connect all the same, and so does a role
+ * that was granted it by name.
+ */
+export async function closeServerDatabases(sql: Sql): Promise<Changes> {
+  const open = await sql.query<{ readonly name: string }>(
+    `SELECT d.datname AS name FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+      WHERE d.datname IN ('postgres', 'template1') AND a.grantee = 0 AND a.privilege_type = 'CONNECT'
+      ORDER BY 1`,
+  )
+  for (const { name } of open) await sql.query(`REVOKE CONNECT ON DATABASE ${identifier(name)} FROM PUBLIC`)
+  return open.map(({ name }) => `revoked CONNECT on database "${name}" from "public"`)
+}
+
 interface Privilege {
   readonly role: string
   readonly privilege: DatabasePrivilege
