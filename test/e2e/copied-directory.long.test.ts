@@ -40,6 +40,9 @@ describe('a copy of a data directory', () => {
       using client = openApiClient(held.kubeconfig)
       const { status } = await client.send(`POST ${jobs}`, { body: job })
       expect(status).toBe(flags.length === 1 ? 201 : 409)
+      // The second start finds it as it was sent: the first one had all its time, and ended in order.
+      expect((await client.send(`GET ${jobs}/night`)).body).not.toHaveProperty('status.observedGeneration')
+      expect((await client.send('GET /doctor')).body).toMatch(/look +does it act\? +no: /)
       await held.stop()
     }
     await using resumed = await start(copy, '--resume')
