@@ -107,6 +107,12 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'group.next ??= group.isHeld ? wakeUp : undefined',
     },
     {
+      bug: 'a key that is taken is handed out again when a change comes for it',
+      file: groups,
+      find: '} else if (group.handle === undefined) {\n      group.wakeUp = merge',
+      replace: '} else if (group.handle === undefined || !group.isHeld) {\n      group.wakeUp = merge',
+    },
+    {
       bug: 'a key is told apart by nothing else for five minutes',
       file: queue,
       find: 'recent.admit(`${key} ${wakeUp.dedupId}`, nowMs)',
