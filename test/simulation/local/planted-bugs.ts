@@ -52,6 +52,18 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'if (fresh.length < 100) return async () => {}',
     },
     {
+      bug: 'the rate limit of a controller is not kept on one machine',
+      file: localEngine,
+      find: 'controllerLimit === undefined ? unlimited',
+      replace: 'controllerLimit !== null ? unlimited',
+    },
+    {
+      bug: 'the wheel of one machine leaves out half of what it passes',
+      file: 'shared/engine/wake/local-wheel.ts',
+      find: 'controllers: [controller] }, handMs, toMs)',
+      replace: 'controllers: [controller] }, (handMs + toMs) / 2, toMs)',
+    },
+    {
       bug: 'what changed is told with the present state',
       file: `${sqlite}/sqlite-change-log.ts`,
       find: "'SELECT rv, type, touched, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'",

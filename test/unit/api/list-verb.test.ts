@@ -73,8 +73,11 @@ describe('a list', () => {
   })
 
   it('is not told from before a version that the store has not reached', async () => {
-    const end = open([page([])]).list(callOf(`GET ${path}?resourceVersion=101`, { signal: AbortSignal.abort() }))
-    await expect(end).rejects.toThrow('Too large resource version: 101, current: 100')
+    for (const query of ['', '&resourceVersionMatch=NotOlderThan', '&limit=1', '&resourceVersionMatch=Exact']) {
+      const line = `GET ${path}?resourceVersion=101${query}`
+      const end = open([page([])]).list(callOf(line, { signal: AbortSignal.abort() }))
+      await expect(end).rejects.toThrow('Too large resource version: 101, current: 100')
+    }
     expect(await open([page(['a'])]).ask('resourceVersion=100')).toEqual([{ ...whole, names: 'a' }, undefined])
   })
 })
