@@ -55,7 +55,7 @@ export function applies(): RegExp {
 }
 
 function slices(): string {
-  return 'what was missed is made up for in slices of five minutes by the tick: test/unit/runtime/aws-resync'
+  return 'what was missed is made up for in slices of five minutes by the tick: test/unit/runtime/aws, resync'
 }
 
 function place(): string {
