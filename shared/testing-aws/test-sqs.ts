@@ -70,6 +70,8 @@ export function createTestSqs(clock: Clock): TestSqs {
 
   /** As an ordinary answer, and not as running, while it waits for messages. */
   async function receive(queue: TestQueue, { MaxNumberOfMessages = 1, WaitTimeSeconds = 0 }: Request): Promise<object> {
+    requireWhole('MaxNumberOfMessages', MaxNumberOfMessages, [1, 10])
+    requireWhole('WaitTimeSeconds', WaitTimeSeconds, [0, 20])
     const over = new AbortController()
     if (WaitTimeSeconds > 0) {
       running--
@@ -190,6 +192,12 @@ function each({ Entries = [] }: Request, act: (entry: Entry) => object): object 
   return { Successful, Failed }
 }
 
+/** SQS takes whole numbers between two, and no others. */
+function requireWhole(name: string, value: number, [least, most]: readonly [least: number, most: number]): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return
+  throw new Refusal('InvalidParameterValue', `Value ${value} for parameter ${name} is invalid`)
+}
+
 function send({ messages, stir }: TestQueue, entry: Entry, newId: () => string): object {
   const { MessageBody: text = '', MessageGroupId: group, MessageDeduplicationId: dedupId, DelaySeconds } = entry
   if (group === undefined)
@@ -212,6 +220,7 @@ function remove({ messages, stir }: TestQueue, { ReceiptHandle = '' }: Entry): o
 }
 
 function hide({ messages, stir }: TestQueue, { ReceiptHandle = '', VisibilityTimeout = 0 }: Entry): object {
+  requireWhole('VisibilityTimeout', VisibilityTimeout, [0, 43_200])
   const became = messages.changeVisibility(ReceiptHandle, VisibilityTimeout * 1_000)
   if (became === 'stale')
     throw new Refusal(

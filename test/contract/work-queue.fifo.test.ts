@@ -194,6 +194,13 @@ describe('the rules of FIFO queues', () => {
     expect((await client.send(alone)).Failed?.[0]).toMatchObject({ Code: 'MissingParameter' })
   })
 
+  it('take whole numbers of seconds and messages, within their limits', async () => {
+    await send(['a', 'a1'])
+    const [taken] = await receive()
+    for (const seconds of [0.5, -1, 43_201]) await expect(hide(taken, seconds)).rejects.toThrow('is invalid')
+    for (const count of [0, 11]) await expect(receive(count)).rejects.toThrow('MaxNumberOfMessages is invalid')
+  })
+
   it('look for groups among the first messages only, and have so many in flight', () => {
     const queue = createFifoQueue<string>({
       name: 'small',
