@@ -48,14 +48,19 @@ export function createMapStore(before: (request: string) => unknown = () => {}):
       return objects.get(keyText(key))
     },
 
-    list: async ({ group, kind, namespace }) => {
+    list: async ({ group, kind, namespace, limit = Infinity, after }) => {
       await note(`list ${kind}`)
       const isWanted = ({ object }: StoredObject): boolean => {
         const key = keyOf(object)
-        return key.group === group && key.kind === kind && (namespace ?? key.namespace) === key.namespace
+        return (
+          key.group === group &&
+          key.kind === kind &&
+          (namespace ?? key.namespace) === key.namespace &&
+          (after === undefined || byPlace(key, after) > 0)
+        )
       }
-      const items = [...objects.values()].filter(isWanted)
-      return { items, resourceVersion: String(version), more: false }
+      const items = [...objects.values()].filter(isWanted).toSorted((a, b) => byPlace(keyOf(a.object), keyOf(b.object)))
+      return { items: items.slice(0, limit), resourceVersion: String(version), more: items.length > limit }
     },
 
     create: async (stored) => {
@@ -83,6 +88,18 @@ export function createMapStore(before: (request: string) => unknown = () => {}):
   }
 }
 
-function placeText({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+function byPlace(a: Place, b: Place): number {
+  return (
+    Buffer.compare(Buffer.from(a.namespace), Buffer.from(b.namespace)) ||
+    Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+  )
+}
+
+function placeText({ namespace, name }: Place): string {
   return namespace === '' ? name : `${namespace}/${name}`
 }

@@ -85,7 +85,7 @@ describe('what a binding names', () => {
     ['all, without saying so', {}, {}, ['n/a', 'n/bb']],
     ['those with a label', { selector: { matchLabels: { use: 'x' } } }, {}, ['n/bb']],
     ['one of the cluster', { name: 'm' }, ofCluster, ['/m']],
-    ['all of the cluster', { selector: {} }, ofCluster, ['/n', '/m']],
+    ['all of the cluster', { selector: {} }, ofCluster, ['/m', '/n']],
     [
       'one of the cluster in a namespace',
       { name: 'm', namespace: 'n' },
