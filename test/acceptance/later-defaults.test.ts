@@ -14,11 +14,12 @@ const ZoneWithTtl = defineKind({
 })
 
 it('a reconciler finds the defaults of its kind in objects that are older than these', async () => {
-  const seen: number[] = []
+  const given: number[] = []
+  const read: number[] = []
   const reading: readonly Controller[] = [
     defineReconciler(ZoneWithTtl, {
       reconcile: async ({ spec }) => {
-        seen.push(spec.ttl)
+        given.push(spec.ttl)
         return done()
       },
     }),
@@ -26,7 +27,7 @@ it('a reconciler finds the defaults of its kind in objects that are older than t
       grants: [{ kind: ZoneWithTtl, access: 'read' }],
       reconcile: async (_, ctx) => {
         const zones = [await ctx.get(ZoneWithTtl, 'z'), ...(await ctx.list(ZoneWithTtl))]
-        seen.push(...zones.map((zone) => zone?.spec.ttl ?? 0))
+        read.push(...zones.map((zone) => zone?.spec.ttl ?? 0))
         return done()
       },
     }),
@@ -41,8 +42,8 @@ it('a reconciler finds the defaults of its kind in objects that are older than t
   await env.crash(reading)
   await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
   await env.advance('11h')
-  expect(seen.length).toBeGreaterThanOrEqual(3)
-  expect(new Set(seen)).toEqual(new Set([300]))
+  for (const seen of [given, read]) expect(new Set(seen)).toEqual(new Set([300]))
+  expect(read.length).toBeGreaterThanOrEqual(2)
   expect(await env.get(Zone, 'z')).toMatchObject({ metadata: { generation: 1 } })
 })
 
