@@ -118,13 +118,18 @@ describe('a backup policy', () => {
     env = await createTestEnv({ reconcilers: [backups(runs)], kinds: [CronJob] })
     await env.apply(BackupPolicy, nightly)
     await env.settle()
-    const before = writesOf(env, 'CronJob', 'nightly').length
-    await env.patch(BackupPolicy, 'nightly', { metadata: { annotations: { note: '1' } } })
-    await env.settle()
+    const before = { runs: runs.length, writes: writesOf(env, 'CronJob', 'nightly').length }
+    const note = (text: string) => env.patch(BackupPolicy, 'nightly', { metadata: { annotations: { note: text } } })
+    for (const text of ['1', '2']) {
+      await note(text)
+      await env.settle()
+    }
+    expect(runs).toHaveLength(before.runs + 2)
     await env.crash()
+    await note('3')
     await env.settle()
-    expect(runs.length).toBeGreaterThan(1)
-    expect(writesOf(env, 'CronJob', 'nightly').slice(before)).toEqual([])
+    expect(runs.length).toBeGreaterThan(before.runs + 2)
+    expect(writesOf(env, 'CronJob', 'nightly').slice(before.writes)).toEqual([])
   })
 
   it('B5 D32 has each effect once though the same trigger is delivered twice, and converges after a redeployment', async () => {
@@ -160,12 +165,16 @@ describe('a backup policy', () => {
       'a restart': () => env.crash(),
     }
     const ends: unknown[] = []
-    for (const act of Object.values(triggers)) {
-      env = await createTestEnv({ tickMs: 60_000, reconcilers: [backups()], kinds: [CronJob] })
+    const woken: string[] = []
+    for (const [trigger, act] of Object.entries(triggers)) {
+      const runs: string[] = []
+      env = await createTestEnv({ tickMs: 60_000, reconcilers: [backups(runs)], kinds: [CronJob] })
       await env.apply(BackupPolicy, nightly)
       await env.settle()
+      const before = runs.length
       await act()
       await env.advance('1m')
+      if (runs.length > before) woken.push(trigger)
       const { spec, status: { lastHandledReconcileAt: _, ...status } = {} } = (await env.get(
         BackupPolicy,
         'nightly',
@@ -175,6 +184,8 @@ describe('a backup policy', () => {
     }
     env = await createTestEnv()
     for (const end of ends) expect(end).toEqual(ends[0])
+    // Its creation had woken it before, and a restart need not.
+    expect(woken).toEqual(expect.arrayContaining(Object.keys(triggers).slice(1, -1)))
     expect(ends[0]).toMatchObject({
       child: { schedule: '0 3 * * *', suspend: false },
       status: { observedGeneration: 1 },
