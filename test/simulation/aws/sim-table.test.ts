@@ -27,8 +27,6 @@ const byText =
 
 objectStoreContract('the simulated table', open, {
   'gives out states as their text says, whatever else the writer put there': 'it keeps values, and no texts',
-  'refuses an object that has taken the name since':
-    'it refuses with NOT_FOUND, where the adapters do with VERSION_CONFLICT: what is recorded rests on that',
   'refuses 350 KiB of text, however few its letters': noLimit,
   'refuses a write that grows beyond it, and leaves the object': noLimit,
   'leaves room for what the engine writes for itself, of one that is full': noLimit,

@@ -86,9 +86,9 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
 
   const current = (stored: StoredObject): StoredObject => {
     const live = items.get(keyText(keyOf(stored.object)))
-    if (live === undefined || live.object.metadata.uid !== stored.object.metadata.uid)
-      throw new OperatingError('NOT_FOUND', 'no such item')
-    if (live.object.metadata.resourceVersion !== stored.object.metadata.resourceVersion)
+    if (live === undefined) throw new OperatingError('NOT_FOUND', 'no such item')
+    const [is, was] = [live.object.metadata, stored.object.metadata]
+    if (is.uid !== was.uid || is.resourceVersion !== was.resourceVersion)
       throw new OperatingError('VERSION_CONFLICT', 'the condition failed')
     return live
   }
