@@ -1,4 +1,4 @@
-import type { EntityChange, ExternalMemory } from './memory.ts'
+import { beginningOfPaths, type EntityChange, type ExternalMemory } from './memory.ts'
 import type { AdoptionMode, Policy } from './policy.ts'
 
 /**
@@ -190,7 +190,7 @@ function aboutPresent(situation: SyncSituation, seen: Present): Action {
   if (!policy.updates) return { do: 'settle', differs }
   if (situation.has === 'asserted') return { do: 'settle', differs: [] }
   if (isChanged || isRequested || abilities.assertsAlways || differs.length > 0)
-    return { do: 'update', id: seen.id, drift: isChanged ? [] : [...differs] }
+    return { do: 'update', id: seen.id, drift: isChanged ? [] : beginningOfPaths(differs) }
   return { do: 'settle', differs: [] }
 }
 

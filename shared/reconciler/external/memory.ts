@@ -142,7 +142,39 @@ export function recall({ notes }: Context): ExternalMemory {
   return isObject(noted) ? (noted as ExternalMemory) : { round: 0 }
 }
 
-/** Kept when the run ends; `notes.keep()` makes it durable now. */
-export function note({ notes }: Context, memory: ExternalMemory): void {
-  notes.set(key, memory)
+/** Of the room that notes have: the rest is the author's. */
+const roomMax = 3_600
+
+/**
+ * Kept when the run ends; `notes.keep()` makes it durable now. Returns what is noted. If there is no room for all of
+ * it, that is without a planned change, which costs another look, and without what the status has.
+ */
+export function note({ notes }: Context, memory: ExternalMemory): ExternalMemory {
+  const noted = fitMemory(memory)
+  notes.set(key, noted)
+  return noted
+}
+
+function fitMemory(memory: ExternalMemory): ExternalMemory {
+  if (hasRoom(memory)) return memory
+  const { planned: _, ...known } = memory
+  if (hasRoom(known) || known.shown === undefined) return known
+  const { shown: __, ...others } = known
+  return { ...others, isShownInStatus: true }
+}
+
+function hasRoom(memory: ExternalMemory): boolean {
+  return JSON.stringify(memory).length <= roomMax
+}
+
+/** Characters of all paths that are noted and told, and of one of them. */
+const pathsLengthMax = 600
+const pathLengthMax = 200
+
+/** The first of the paths, and how many more there are. */
+export function beginningOfPaths(paths: readonly string[]): string[] {
+  let length = 0
+  const short = paths.map((path) => (path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path))
+  const count = short.findIndex((path) => (length += path.length) > pathsLengthMax)
+  return count < 0 ? short : [...short.slice(0, count), `and ${short.length - count} more`]
 }

@@ -6,7 +6,7 @@ import { again, done, stop, StopError, waiting, withReport, type Outcome } from 
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, leftByPolicy, type End, type Left } from './decide.ts'
-import { note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
+import { beginningOfPaths, note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
@@ -170,8 +170,8 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
     digest: declarationDigest(run.object, found.identity),
     syncedAtMs: ctx.now(),
     ...(request !== undefined && { request }),
-    ...(differs.length === 0 ? {} : { differs: [...differs] }),
-    ...(locked.length === 0 ? {} : { locked: [...locked] }),
+    ...(differs.length === 0 ? {} : { differs: beginningOfPaths(differs) }),
+    ...(locked.length === 0 ? {} : { locked: beginningOfPaths(locked) }),
   })
   return asDeclared(run, run.periodMs === 0 ? Infinity : ctx.now() + run.periodMs)
 }

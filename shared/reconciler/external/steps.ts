@@ -71,8 +71,7 @@ async function makeStep<Client>(run: ExternalRun<Client>, step: Step): Promise<v
 
 /** The run's memory from now on. */
 export function remember<Client>(run: ExternalRun<Client>, memory: ExternalMemory): void {
-  run.memory = memory
-  note(run.ctx, memory)
+  run.memory = note(run.ctx, memory)
 }
 
 /** Where an entity never was, it is not gone. */

@@ -117,7 +117,8 @@ function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key
     event: async (type: string, reason: string, message: string) => push(told.events, `${type} ${reason}: ${message}`),
     notes: {
       get: () => noted,
-      set: (_: string, value: Json) => {
+      set: (key: string, value: Json) => {
+        if (JSON.stringify({ [key]: value }).length > 4_096) throw new TypeError('notes: no room')
         noted = JSON.parse(JSON.stringify(value)) as Json
         told.memory = noted as ExternalMemory
       },

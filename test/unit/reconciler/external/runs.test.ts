@@ -132,6 +132,13 @@ describe('an entity', () => {
     expect(memory?.request).toBe('2')
   })
 
+  it('that is asked for by a long text remembers the digest of the request', async () => {
+    const annotations = { 'setpoint.dev/reconcile-requested-at': 'now '.repeat(2_000) }
+    const { memory, calls } = await runOnce({ memory: made, entities: { x: entity }, annotations })
+    expect([memory?.request?.length, calls]).toEqual([digest.length, ['get x', 'update x {"size":1}']])
+    expect((await runOnce({ memory: { ...memory }, entities: { x: entity }, annotations })).calls).toEqual([])
+  })
+
   it('that is made again leaves nothing of the one before it but what is the object’s', async () => {
     const outputsAt = { parameter: { name: 'p' } }
     const { memory, created } = await runOnce({
@@ -266,6 +273,27 @@ describe('what the status says of an entity', () => {
     })
     expect(equal?.conditions).toMatchObject({ Synced: { status: 'True', reason: 'Observed' } })
     expect(later).not.toHaveProperty('differs')
+  })
+
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`setting.number.${i}`, 'a']))
+
+  it('is the first of very many fields that differ, and how many more there are', async () => {
+    const spec = { settings: many }
+    const memory = { ...made, digest: 'old' }
+    const { outcome, memory: noted } = await runOnce({ spec, memory, entities: { x: entity }, annotations: observe })
+    expect(noted?.differs?.slice(0, 2)).toEqual(['settings.setting.number.0', 'settings.setting.number.1'])
+    const left = 300 - (noted?.differs?.length ?? 0) + 1
+    const message = expect.stringMatching(new RegExp(`number\\.\\d+, and ${left} more$`)) as string
+    expect(outcome?.conditions).toMatchObject({ Synced: { status: 'False', reason: 'Differs', message } })
+    const api = { immutable: ['settings'] }
+    const { memory: locked } = await runOnce({ spec, memory, entities: { x: entity }, api })
+    expect(locked?.locked).toEqual(noted?.differs)
+    const of = declarationDigest(thingOf({ spec }), {})
+    const { drift } = await runOnce({ spec, memory: { ...made, digest: of }, entities: { x: entity } })
+    expect(drift).toEqual([`${noted?.differs?.join(', ')} changed outside; put back`])
+    const name = 'a'.repeat(300)
+    const long = await runOnce({ spec: { [name]: 1 }, memory, entities: { x: entity }, annotations: observe })
+    expect(long.memory?.differs).toEqual([`${name.slice(0, 200)}…`])
   })
 
   it('is that a field cannot be changed, which is sent as it is', async () => {
@@ -516,6 +544,24 @@ describe('a rate that the account has reached', () => {
     const { memory } = await runOnce(given)
     const of = declarationDigest(thingOf(given), {})
     expect(memory?.planned).toEqual(change && { digest: of, untilMs: nowMs + 10_000 + 60_000, change })
+  })
+
+  it.each([
+    ['a planned change', 1_000, 1_900, true, true],
+    ['what the status shows, without the change', 1_900, 1_900, true, false],
+    ['neither, with a long refusal and long names', 1_900, 0, false, false],
+  ])('notes what there is room for: %s', async (_what, shownLength, zoneLength, hasShown, hasPlan) => {
+    const shown = { text: 's'.repeat(shownLength) }
+    const refusal = { digest: 'old', atMs: long, reason: 'CreateRefused', message: 'r'.repeat(1_000) }
+    const adoptedAs = 'arn:'.repeat(300)
+    const { memory } = await runOnce({
+      memory: { ...made, shown, ...(zoneLength === 0 && { refusal, adoptedAs }) },
+      entities: { x: { ...drifted, zone: 'z'.repeat(zoneLength) } },
+      api: { immutable: ['zone'] },
+      failing: { update: limited },
+    })
+    expect([memory?.shown, memory?.isShownInStatus]).toEqual(hasShown ? [shown, undefined] : [undefined, true])
+    expect([memory?.planned !== undefined, memory?.id]).toEqual([hasPlan, 'x'])
   })
 
   const closed = { perSecond: () => 1, noteLimit: () => {} }
