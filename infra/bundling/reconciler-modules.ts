@@ -46,7 +46,19 @@ function describe(file: string): readonly ReconcilerDescription[] {
   if (status !== 0) throw new Error(`cannot load ${file}: ${stderr.trim()}`)
   const found = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
   if (found.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
+  refuseSameNames(file, found)
   return found
+}
+
+/** A queue is known by the name of its reconciler: of two each would take the keys of the other, and drop them. */
+function refuseSameNames(file: string, found: readonly ReconcilerDescription[]): void {
+  for (const [name, same] of Map.groupBy(found, (one) => one.name)) {
+    const kinds = new Set(same.map(({ group, kind }) => `${kind}.${group}`))
+    if (kinds.size > 1)
+      throw new Error(
+        `${file}: the reconcilers of ${[...kinds].join(' and ')} are all called ${name}: give each a name of its own`,
+      )
+  }
 }
 
 /**

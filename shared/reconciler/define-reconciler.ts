@@ -24,7 +24,7 @@ import {
 
 /** What a user writes: one function that makes the world match one object, and how it is woken. */
 export interface ReconcilerOptions<Read> {
-  /** Default: the kind in lower case. */
+  /** No other reconciler of the control plane has it: 63 letters, digits, - _ and . Default: the kind in lower case. */
   readonly name?: string
   /** Which changes of an object wake it. Default: all but those of its status. */
   readonly when?: Predicate<Read>
@@ -109,6 +109,10 @@ export function defineReconciler<Read, Body>(
   options: ReconcilerOptions<Read> | CleanupOptions<Read> | AllEventsOptions<Read>,
 ): Controller {
   const { name = kind.kind.toLowerCase(), concurrency = 10, resync = '10h', cleanup } = options
+  if (!isQualifiedName(name) || name.includes('/'))
+    throw new DefinitionError(
+      `${kind.kind}: the name of its reconciler is ${JSON.stringify(name)}: give 63 letters, digits, - _ and . at most, the first and the last no sign`,
+    )
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   const timeoutMs = durationMs(options.timeout ?? '1m')

@@ -66,6 +66,23 @@ it('a module that cannot be loaded is told in a few lines, without the text of i
   expect(() => describeReconcilers(file)).not.toThrow(/1,1,1/)
 })
 
+it('reconcilers of one name are refused in the synthesis; that one is exported twice, alone and in a list, is none', () => {
+  using directory = temporaryDirectory('same-names')
+  const write = (name: string, more: string): string => {
+    const file = join(directory.path, name)
+    const page = (group: string) => `{ name: 'page', kind: { group: '${group}', kind: 'Page' }, reconcile() {} }`
+    writeFileSync(
+      file,
+      `export const a = ${page('a.test')}\nexport const reconcilers = [a${more && `, ${page(more)}`}]\n`,
+    )
+    return file
+  }
+  expect(describeReconcilers(write('once.ts', ''))).toHaveLength(2)
+  expect(() => describeReconcilers(write('twice.ts', 'b.test'))).toThrow(
+    'the reconcilers of Page.a.test and Page.b.test are all called page: give each a name of its own',
+  )
+})
+
 it('a bundle works out a definition when it is asked for: the synthesis has checked it', () => {
   using directory = temporaryDirectory('checked-schema')
   const file = join(import.meta.dirname, 'fixtures/odd.ts')

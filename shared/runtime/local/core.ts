@@ -7,10 +7,11 @@ import {
 import { readProcess } from '../../adapters/node/process-metrics.ts'
 import { createPrometheusTelemetry, type PrometheusTelemetry } from '../../adapters/local/prometheus-telemetry.ts'
 import { createApi } from '../../api/api.ts'
+import { DefinitionError } from '../../model/errors.ts'
 import { metrics } from '../../model/metrics.ts'
 import type { ApiServices, PlaneOperation, Page } from '../../api/call.ts'
 import type { ComputedObjects } from '../../api/computed/computed-objects.ts'
-import { allControllers } from '../../engine/loops/control-loops.ts'
+import { allControllers, controlLoopNames, type ControlLoopsOptions } from '../../engine/loops/control-loops.ts'
 import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
@@ -142,6 +143,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
   }
   // Refuses controllers that cannot stand together, before anything is written or runs.
   const explain = createExplain({ ...engine, controllers: allControllers(engine) })
+  refuseSameNames(engine)
   await tellSchemaChanges({ store, controllers, logger })
   await installBasics({ resources, catalog, controllers, onRefused: refusalNote(refusals, logger) })
   const holdBack = await giveUp(options.unended ?? [], engine)
@@ -175,6 +177,19 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       ended.abort()
     },
   }
+}
+
+/** A queue is known by its name: of two loops each would take the keys of the other, and drop them. */
+function refuseSameNames(engine: ControlLoopsOptions): void {
+  const names = controlLoopNames(engine)
+  const taken = names.find((name, i) => names.indexOf(name) !== i)
+  if (taken === undefined) return
+  const kinds = engine.controllers.flatMap(({ name, kind }) => (name === taken ? [`${kind.kind}.${kind.group}`] : []))
+  const whose =
+    kinds.length > 1
+      ? `the reconcilers of ${kinds.join(' and ')} are all called ${taken}`
+      : `the reconciler of ${kinds.join()} is called ${taken}, as a loop of the control plane itself is`
+  throw new DefinitionError(`${whose}: give each a name of its own, by name of defineReconciler`)
 }
 
 function givenToApi({

@@ -82,6 +82,10 @@ describe('a reconciler', () => {
     expect(() => define(options)).toThrow(why)
   })
 
+  it.each(['', 'a/b', 'My Pages!', '-a', 'a'.repeat(64)])('has a name that names queues and roles: not %j', (name) => {
+    expect(() => define({ name })).toThrow(`Page: the name of its reconciler is ${JSON.stringify(name)}: give 63`)
+  })
+
   it.each(['', NaN])('has a resync that is a duration, or none: not %j', (resync) => {
     expect(() => define({ resync })).toThrow('duration')
   })

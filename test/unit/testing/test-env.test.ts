@@ -221,3 +221,25 @@ it('tells why a kind is not there whose definition was refused', async () => {
   const applied = one.apply(Page, { metadata: { name: 'a' }, spec: {} })
   await expect(applied).rejects.toThrow(/^no kind Page in group unit.test: its definition was refused: .*jsonPath/)
 })
+
+describe('reconcilers of one name are refused, since each would drop the keys of the other', () => {
+  const kindOf = (group: string) => defineKind({ group, version: 'v1', kind: 'Page', spec: z.object({}) })
+  const one = kindOf('one.test')
+  const reconcile = async () => done()
+
+  it.each<[string, readonly Controller[], string]>([
+    [
+      'of two kinds that are called alike',
+      [defineReconciler(one, { reconcile }), defineReconciler(kindOf('two.test'), { reconcile })],
+      'the reconcilers of Page.one.test and Page.two.test are all called page: give each a name of its own',
+    ],
+    [
+      'as the engine itself has one',
+      [defineReconciler(one, { name: 'event-expiry', reconcile })],
+      'the reconciler of Page.one.test is called event-expiry, as a loop of the control plane itself is: give',
+    ],
+  ])('%s', async (_what, reconcilers, why) => {
+    env = await createTestEnv()
+    await expect(createTestEnv({ reconcilers })).rejects.toThrow(why)
+  })
+})
