@@ -16,13 +16,14 @@ const msMax = 3_155_760_000_000
  */
 export function durationMs(duration: Duration): number {
   const ms = tryDurationMs(duration)
-  if (ms === undefined) throw notADuration(duration)
+  if (ms === undefined) throw new OperatingError('BAD_REQUEST', noDuration(duration))
   return ms
 }
 
 /** Milliseconds of a duration, or undefined for anything that is not one. */
 export function tryDurationMs(duration: Duration): number | undefined {
-  const ms = typeof duration === 'number' ? duration : parse(duration)
+  const ms = typeof duration === 'string' ? parse(duration) : duration
+  if (typeof ms !== 'number') return undefined
   return ms >= 0 && ms <= msMax ? Math.round(ms) : undefined
 }
 
@@ -37,8 +38,9 @@ function parse(text: string): number {
   return text === '' ? Number.NaN : total
 }
 
-function notADuration(value: Duration): OperatingError {
+/** Why that is no duration, and what to write. */
+export function noDuration(value: unknown): string {
   // JSON says null of NaN.
-  const said = typeof value === 'number' ? value : JSON.stringify(value)
-  return new OperatingError('BAD_REQUEST', `not a duration: ${said}; write for example "30s", "5m" or "1h30m"`)
+  const said = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return `not a duration: ${said}; write for example "30s", "5m" or "1h30m"`
 }

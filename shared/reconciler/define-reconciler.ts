@@ -1,5 +1,5 @@
 import { DefinitionError } from '../model/errors.ts'
-import { durationMs, type Duration } from '../model/duration.ts'
+import type { Duration } from '../model/duration.ts'
 import type { ApiObject } from '../model/object.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
 import { Canary } from './canary/canary-kind.ts'
@@ -7,6 +7,7 @@ import { withCanary, type CanaryRuns, type Tried } from './canary/with-canary.ts
 import type { Context } from './context.ts'
 import type { Controller, DeletionPolicy } from './controller.ts'
 import { withDeletionPolicy } from './deletion-policy.ts'
+import { definedMs } from './given-duration.ts'
 import type { Kind, StatusOf } from './kind.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
@@ -115,7 +116,7 @@ export function defineReconciler<Read, Body>(
     )
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
-  const timeoutMs = durationMs(options.timeout ?? '1m')
+  const timeoutMs = definedMs(`${name}: timeout`, options.timeout ?? '1m')
   if (timeoutMs === 0) throw new DefinitionError(`${name}: a run needs time: timeout must be more than 0`)
   if (options.onRemoved !== undefined && cleanup !== undefined)
     throw new DefinitionError(
@@ -134,8 +135,8 @@ export function defineReconciler<Read, Body>(
     ...wakers,
     rights: rightsOf({ kind: kind as Kind, ...wakers }, grants),
     ...(options.vault && { vault: checkVaultGrants(name, options.vault) }),
-    resyncMs: durationMs(resync === false ? 0 : resync),
-    debounceMs: durationMs(options.debounce ?? 0),
+    resyncMs: definedMs(`${name}: resync`, resync === false ? 0 : resync),
+    debounceMs: definedMs(`${name}: debounce`, options.debounce ?? 0),
     timeoutMs,
     concurrency,
     objectLimit: objectLimit(name, options.rateLimit?.object),

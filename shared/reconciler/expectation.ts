@@ -1,5 +1,6 @@
-import { durationMs, type Duration } from '../model/duration.ts'
+import type { Duration } from '../model/duration.ts'
 import type { Context } from './context.ts'
+import { definedMs } from './given-duration.ts'
 
 /**
  * Something that a run has set going and later runs wait for: a job that ends, a server that answers. That it is
@@ -30,9 +31,12 @@ export interface ExpectationOptions<Read> {
 
 type Expecting = Pick<Context, 'expectations' | 'now'>
 
-/** An expectation of this name. A reconciler may have any number of them, each with a name of its own. */
+/**
+ * An expectation of this name. A reconciler may have any number of them, each with a name of its own. Throws a TypeError
+ * if `within` is no duration.
+ */
 export function expectation<Read>(name: string, { within, met }: ExpectationOptions<Read>): Expectation<Read> {
-  const withinMs = durationMs(within)
+  const withinMs = definedMs(`the expectation ${name}: within`, within)
   const set = (ctx: Expecting): void => void ctx.expectations.set(name, ctx.now() + withinMs)
   return {
     name,

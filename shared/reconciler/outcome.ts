@@ -1,6 +1,7 @@
 import type { ConditionPatch } from '../model/conditions.ts'
-import { durationMs, tryDurationMs, type Duration } from '../model/duration.ts'
+import { tryDurationMs, type Duration } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
+import { toldMs } from './given-duration.ts'
 import { thrownText } from './thrown-text.ts'
 
 /** What a run says when it ends. One of two, or an error: "done, and also failed" cannot be said. */
@@ -45,15 +46,20 @@ export function done<Status = never>({
   resyncAfter,
   ...report
 }: Report<NoInfer<Status>> & { readonly resyncAfter?: Duration; readonly syncedAtMs?: number } = {}): Done<Status> {
-  return { kind: 'done', ...report, ...(resyncAfter !== undefined && { resyncAfterMs: durationMs(resyncAfter) }) }
+  return {
+    kind: 'done',
+    ...report,
+    ...(resyncAfter !== undefined && { resyncAfterMs: toldMs('done: resyncAfter', resyncAfter) }),
+  }
 }
 
 /**
  * Nothing is wrong; run again after this long at the latest. Durable: a restart does not lose it. One timer per object:
- * the answer of the next run, whatever woke it, replaces this one. Failures are forgotten.
+ * the answer of the next run, whatever woke it, replaces this one. Failures are forgotten. Throws BAD_REQUEST for what
+ * is no duration, such as a negative one, which stops the object: `again(Math.max(0, untilMs - ctx.now()))`.
  */
 export function again<Status = never>(after: Duration, report: Report<NoInfer<Status>> = {}): Again<Status> {
-  return { kind: 'again', afterMs: durationMs(after), ...report }
+  return { kind: 'again', afterMs: toldMs('again', after), ...report }
 }
 
 /** Not ready, by name: `done({ ready: waiting('ClusterNotReady', 'cluster main is not ready') })`. */
@@ -96,7 +102,7 @@ export class RetryAfterError extends Error {
 
 /** `throw retryAfter('15s', error)`: the far side said when to come back (HTTP Retry-After). */
 export function retryAfter(after: Duration, cause: unknown): RetryAfterError {
-  return new RetryAfterError(durationMs(after), thrownText(cause), { cause })
+  return new RetryAfterError(toldMs('retryAfter', after), thrownText(cause), { cause })
 }
 
 /** What a failure says of the object beyond its message. */

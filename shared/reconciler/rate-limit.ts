@@ -1,6 +1,7 @@
 import { DefinitionError } from '../model/errors.ts'
-import { durationMs, type Duration } from '../model/duration.ts'
+import type { Duration } from '../model/duration.ts'
 import type { EngineState, RunWindow } from '../model/engine-state.ts'
+import { definedMs } from './given-duration.ts'
 
 /** How often things may run. What runs more often is postponed: nothing is dropped, and no failure is counted. */
 export interface RateLimit {
@@ -29,18 +30,20 @@ export interface ControllerLimit {
 /** Throws a TypeError for limits by which nothing would ever run. */
 export function objectLimit(name: string, given: RateLimit['object']): ObjectLimit | undefined {
   if (given === undefined) return undefined
-  const limit = { runs: given.runs, withinMs: durationMs(given.within) }
+  const limit = { runs: given.runs, withinMs: definedMs(`${name}: rateLimit.object.within`, given.within) }
   if (!Number.isInteger(limit.runs) || limit.runs < 1 || limit.withinMs <= 0)
     throw new DefinitionError(`${name}: rateLimit.object must allow at least one run within a time above 0`)
   return limit
 }
 
-/** Throws a TypeError for limits by which nothing would ever run. */
+/** Throws a TypeError for limits by which nothing would ever run, or which are none. */
 export function controllerLimit(name: string, given: RateLimit['controller']): ControllerLimit | undefined {
   if (given === undefined) return undefined
   const { perSecond, burst = Math.max(1, Math.ceil(perSecond)) } = given
-  if (!(perSecond > 0) || burst < 1)
-    throw new DefinitionError(`${name}: rateLimit.controller must allow at least a burst of one and a rate above 0`)
+  if (!(perSecond > 0) || !(burst >= 1) || perSecond === Infinity || burst === Infinity)
+    throw new DefinitionError(
+      `${name}: rateLimit.controller must allow at least a burst of one and a rate above 0, both finite: for no limit leave it out`,
+    )
   return { perSecond, burst }
 }
 

@@ -1,10 +1,10 @@
 import { DefinitionError } from '../../model/errors.ts'
 import * as z from 'zod'
-import { durationMs } from '../../model/duration.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { Secret } from '../built-in-kinds.ts'
 import type { Controller } from '../controller.ts'
 import { defineReconciler, type CleanupOptions } from '../define-reconciler.ts'
+import { definedMs } from '../given-duration.ts'
 import type { Kind } from '../kind.ts'
 import type { ExternalOptions, RemoteApi } from './external-options.ts'
 import { watchesOf, type Requirements } from './requirements.ts'
@@ -46,8 +46,8 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
       outputs,
       budget: noted,
     } as unknown as RemoteApi<Client>,
-    periodMs: durationMs(syncPeriod),
-    graceMs: durationMs(grace),
+    periodMs: definedMs(`${kind.kind}: syncPeriod`, syncPeriod),
+    graceMs: definedMs(`${kind.kind}: grace`, grace),
     assertsAlways: assert === 'always',
     condition,
   })

@@ -56,11 +56,14 @@ const recoverMs = 60_000
 const halveEveryMs = 1_000
 const slowest = 1 / 32
 
-/** Throws a TypeError for a budget by which nothing could ever be called. */
+/** Throws a TypeError for a budget by which nothing could ever be called, or which is none. */
 export function createRateBudget(options: RateBudgetOptions, account?: string): RateBudget {
   const { perSecond, burst, userShare = 0.2 } = options
-  if (!(perSecond > 0) || !(burst >= 1) || !(userShare >= 0 && userShare < 1))
-    throw new DefinitionError('a rate budget needs a rate above 0, a burst of at least 1 and a share from 0 to below 1')
+  const isRate = perSecond > 0 && burst >= 1 && perSecond < Infinity && burst < Infinity
+  if (!isRate || !(userShare >= 0 && userShare < 1))
+    throw new DefinitionError(
+      'a rate budget needs a rate above 0 and a burst of at least 1, both finite, and a share from 0 to below 1',
+    )
   const count = countCalls({ perSecond, burst, userShare })
   const time = new PassingTime()
   const rateOf = (lane: BudgetLane): Rate => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { durationMs, tryDurationMs } from '../../../shared/model/duration.ts'
+import { durationMs, tryDurationMs, type Duration } from '../../../shared/model/duration.ts'
 
 it.each([
   [0, 0],
@@ -21,12 +21,15 @@ it.each([
   expect(durationMs(duration)).toBe(ms)
 })
 
-it.each(['', '5', '-1s', '1 s', 'soon', -1, Number.NaN, Infinity, '876600h1ms', 9e15, '9999999999999h'])(
+/** What a program without types may give. */
+const foreign = [undefined, null, true, [], new Date(0)] as unknown as readonly Duration[]
+
+it.each(['', '5', '-1s', '1 s', 'soon', -1, Number.NaN, Infinity, '876600h1ms', 9e15, '9999999999999h', ...foreign])(
   '%s is none',
   (duration) => {
     expect(tryDurationMs(duration)).toBeUndefined()
     expect(() => durationMs(duration)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
-    const said = typeof duration === 'number' ? String(duration) : JSON.stringify(duration)
+    const said = typeof duration === 'string' ? JSON.stringify(duration) : String(duration)
     expect(() => durationMs(duration)).toThrow(`not a duration: ${said};`)
   },
 )

@@ -45,3 +45,9 @@ it.each([
   expect(await over.setUnlessMet(job, given)).toBe(isExpected)
   expect(ctx.expectations.get('job')).toBe(untilMs)
 })
+
+it('that is for no time cannot be', () => {
+  expect(() => expectation('JobEnded', { within: 'soon', met: () => true })).toThrow(
+    'the expectation JobEnded: within: not a duration: "soon"',
+  )
+})

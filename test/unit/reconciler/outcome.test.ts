@@ -43,3 +43,13 @@ it('an error says of the object what was put to it, and nothing else does', () =
   expect(reportOf('text')).toBeUndefined()
   expect(reportOf({ message: error.message })).toBeUndefined()
 })
+
+it.each<[string, () => unknown]>([
+  ['again: not a duration: -5;', () => again(-5)],
+  ['again: not a duration: undefined;', () => again(undefined as never)],
+  ['done: resyncAfter: not a duration: "soon";', () => done({ resyncAfter: 'soon' })],
+  ['retryAfter: not a duration: NaN;', () => retryAfter(Number('x'), 'busy')],
+])('a time that is none says whose it is: %s', (why, say) => {
+  expect(say).toThrow(why)
+  expect(say).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }))
+})

@@ -26,8 +26,16 @@ it.each([
   expect(() => objectLimit('widgets', given)).toThrow('rateLimit.object must allow')
 })
 
-it.each([{ perSecond: 0 }, { perSecond: -1 }, { perSecond: Number.NaN }, { perSecond: 1, burst: 0 }])(
-  'a controller with %j could never run an object',
+it.each([
+  { perSecond: 0 },
+  { perSecond: -1 },
+  { perSecond: Number.NaN },
+  { perSecond: 1, burst: 0 },
+  { perSecond: 1, burst: Number.NaN },
+  { perSecond: Infinity },
+  { perSecond: 1, burst: Infinity },
+])(
+  'a controller with $perSecond a second and a burst of $burst could never run an object, or has no limit',
   (given) => {
     expect(() => controllerLimit('widgets', given)).toThrow('rateLimit.controller must allow')
   },

@@ -87,7 +87,16 @@ describe('a reconciler', () => {
   })
 
   it.each(['', NaN])('has a resync that is a duration, or none: not %j', (resync) => {
-    expect(() => define({ resync })).toThrow('duration')
+    expect(() => define({ resync })).toThrow('page: resync: not a duration: ')
+  })
+
+  it.each([
+    [{ timeout: '1 minute' }, 'page: timeout: not a duration: "1 minute"; write for example "30s"'],
+    [{ debounce: -1 }, 'page: debounce: not a duration: -1; write'],
+    [{ rateLimit: { object: { runs: 1, within: 'soon' } } }, 'page: rateLimit.object.within: not a duration: "soon"'],
+  ])('says where a duration is that is none: %j', (options, why) => {
+    expect(() => define(options)).toThrow(TypeError)
+    expect(() => define(options)).toThrow(why)
   })
 
   it('is woken by what it owns and watches', () => {

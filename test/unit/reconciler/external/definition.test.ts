@@ -146,3 +146,8 @@ it('tells the budgets that its runs have called by', async () => {
   expect(runs.callBudgets?.()).toEqual([{ order: 1, budget }])
   expect(Object.isFrozen(runs)).toBe(true)
 })
+
+it.each(['syncPeriod', 'grace'])('says that its %s is no duration', (option) => {
+  const options = { connect: nothing, declared: () => ({}), api: { ...api, ownerOf: () => undefined } }
+  expect(() => defineExternal(Box, { ...options, [option]: 'soon' })).toThrow(`Box: ${option}: not a duration: "soon"`)
+})

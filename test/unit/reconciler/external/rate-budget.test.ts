@@ -27,6 +27,8 @@ describe('a rate budget', () => {
     { perSecond: 0, burst: 1 },
     { perSecond: Number.NaN, burst: 1 },
     { perSecond: 1, burst: 0.5 },
+    { perSecond: Infinity, burst: 1 },
+    { perSecond: 1, burst: Infinity },
     { perSecond: 1, burst: 1, userShare: -0.1 },
     { perSecond: 1, burst: 1, userShare: 1 },
   ])('is refused if nothing could ever be called by it: %o', (options) => {
