@@ -11,6 +11,7 @@ export type Fault =
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'crash' }
 
+/** A call is named as in `calls`, and one that nobody can make is refused: it would never meet its fault. */
 export interface Faults {
   /** The next call of this name, or the next one that `when` accepts, meets the fault. */
   once(call: string, fault: Fault, when?: (args: readonly unknown[]) => boolean): void
@@ -33,9 +34,11 @@ export interface PlannedFaults {
   meet(call: string, args: readonly unknown[]): Fault | undefined
 }
 
-export function planFaults(): PlannedFaults {
+/** `check` throws for what is no call. */
+export function planFaults(check: (call: string) => void): PlannedFaults {
   const planned = new Set<Planned>()
   const plan = (entry: Planned): Planned => {
+    check(entry.call)
     planned.add(entry)
     return entry
   }

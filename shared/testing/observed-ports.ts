@@ -56,10 +56,18 @@ export function createLife(onCrash: () => void): ProcessLife {
   }
 }
 
-export function createObservation(nowMs: () => number, sleep: (ms: number) => Promise<void>): Observation {
+export interface ObservationOptions {
+  readonly nowMs: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  /** Whether a port will be observed by this name: some engines make a queue when it is first used. */
+  readonly isPort: (name: string) => boolean
+}
+
+export function createObservation({ nowMs, sleep, isPort }: ObservationOptions): Observation {
   const calls: PortCall[] = []
   const running = new Map<ProcessLife, number>()
-  const { faults, meet } = planFaults()
+  const ports = new Map<string, ObservedPort>()
+  const { faults, meet } = planFaults((call) => checkCall(call, { ports, isPort }))
   let delayed = 0
 
   async function through<Result>(
@@ -96,8 +104,9 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     }
   }
 
-  const observe: Observation['observe'] = (name, port, life, waiting = []) =>
-    new Proxy(port, {
+  const observe: Observation['observe'] = (name, port, life, waiting = []) => {
+    ports.set(name, { port, waiting })
+    return new Proxy(port, {
       get: (target, method, receiver) => {
         const value: unknown = Reflect.get(target, method, receiver)
         if (typeof value !== 'function' || typeof method !== 'string') return value
@@ -107,6 +116,7 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
           runCounted(1, life, () => through(`${name}.${method}`, args, () => bound(...args), life))
       },
     })
+  }
 
   return {
     calls,
@@ -117,6 +127,30 @@ export function createObservation(nowMs: () => number, sleep: (ms: number) => Pr
     idle: (life, wait) => runCounted(-1, life, wait),
     observe,
   }
+}
+
+interface ObservedPort {
+  readonly port: object
+  readonly waiting: readonly string[]
+}
+
+interface Known extends Pick<ObservationOptions, 'isPort'> {
+  readonly ports: ReadonlyMap<string, ObservedPort>
+}
+
+/** Throws a TypeError for what is no call, or one that waits and passes nobody here. */
+function checkCall(call: string, { ports, isPort }: Known): void {
+  const at = call.lastIndexOf('.')
+  const [name, method] = [call.slice(0, at), call.slice(at + 1)]
+  const found = ports.get(name)
+  if (found === undefined && isPort(name)) return
+  if (found === undefined)
+    throw new TypeError(
+      `${call} is no call: the ports are ${[...ports.keys()].join(', ')}; write for example store.get`,
+    )
+  const isCalled = typeof (found.port as Readonly<Record<string, unknown>>)[method] === 'function'
+  if (!isCalled || found.waiting.includes(method))
+    throw new TypeError(`${call} is no call that can fail: see env.calls for those of ${name}`)
 }
 
 /** What a crashed process waits for. */

@@ -1,17 +1,22 @@
 import type { Applied, At } from '../reconciler/context.ts'
 import type { Kind } from '../reconciler/kind.ts'
 import { hasCode } from '../model/errors.ts'
-import { isObject, type JsonObject } from '../model/json.ts'
+import { refuseForeign } from '../model/foreign-part.ts'
+import { copyJson, isObject, type JsonObject } from '../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import { present } from '../model/present.ts'
 import type { ServedKind } from '../model/served-kind.ts'
+import type { StoredObject } from '../model/stored-object.ts'
 import type { HttpHandler } from '../ports/http-handler.ts'
 import type { KindName } from '../ports/object-index.ts'
 import type { Deleted, DeleteOptions, Place } from '../resources/resources.ts'
 import type { LocalCore } from '../runtime/local/core.ts'
 import type { TestProcess } from './test-process.ts'
 
-/** What a test does as a user of the control plane. */
+/**
+ * What a test does as a user of the control plane. What it sends is JSON, as that of any client: what JSON cannot say is
+ * refused, with its path. What it is given is its own.
+ */
 export interface TestClient {
   /** Applies an object as a user would, on the default namespace if it names none. */
   apply<Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>): Promise<Read>
@@ -30,7 +35,7 @@ export interface TestClient {
   delete(kind: Kind<unknown, unknown>, at: string | At, options?: DeleteOptions): Promise<Deleted>
   /** The six questions about an object, answered in text: desired, observed, difference, action, requeue, status. */
   explain(kind: Kind<unknown, unknown>, at: string | At): Promise<string>
-  /** What the API answers to a GET, as text; for pages such as `/metrics`. */
+  /** What the API answers to a GET, as text, whole; for pages such as `/metrics`, with or without a query. */
   page(path: string): Promise<string>
   /** The HTTP API. */
   readonly api: HttpHandler
@@ -45,12 +50,11 @@ export function createTestClient(process: TestProcess): TestClient {
   return {
     apply: async <Read, Body>(kind: Kind<Read, Body>, object: Applied<Body>) =>
       (await apply(process, kind, object)) as unknown as Read,
-    applyManifest: (manifest) =>
-      apply(process, { ...parseApiVersion(String(manifest['apiVersion'])), kind: String(manifest['kind']) }, manifest),
+    applyManifest: async (manifest) => apply(process, kindOf(manifest), manifest),
     get: async <Read>(kind: Kind<Read, unknown>, at: string | At) => {
       try {
         const stored = await request(process, kind, (resources, of) => resources.get(of, placeOf(at)))
-        return present(stored) as unknown as Read
+        return asGiven(stored) as unknown as Read
       } catch (error) {
         if (hasCode(error, 'NOT_FOUND')) return
         throw error
@@ -60,7 +64,7 @@ export function createTestClient(process: TestProcess): TestClient {
       const { items } = await request(process, kind, (resources, of) =>
         resources.list(of, namespace === undefined ? {} : { namespace }),
       )
-      return items.map((item) => present(item) as unknown as Read)
+      return items.map((item) => asGiven(item) as unknown as Read)
     },
     patch: async <Read>(
       kind: Kind<Read, unknown>,
@@ -68,10 +72,12 @@ export function createTestClient(process: TestProcess): TestClient {
       body: JsonObject,
       options: { readonly manager?: string; readonly subresource?: 'status' } = {},
     ) => {
+      const place = placeOf(at)
+      const sent = asSent(`the patch of ${kind.kind} ${place.name}`, body)
       const { stored } = await request(process, kind, (resources, of) =>
-        resources.patch(of, placeOf(at), { type: 'merge', body }, { ...author, ...options }),
+        resources.patch(of, place, { type: 'merge', body: sent }, { ...author, ...options }),
       )
-      return present(stored) as unknown as Read
+      return asGiven(stored) as unknown as Read
     },
     delete: (kind, at, options) =>
       request(process, kind, (resources, of) => resources.delete(of, placeOf(at), { ...author, ...options })),
@@ -111,25 +117,46 @@ function request<Result>(
 }
 
 async function apply(process: TestProcess, kind: NamedVersion, body: JsonObject): Promise<ApiObject> {
-  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
-  const at = { name: String(metadata['name']), namespace: String(metadata['namespace'] ?? 'default') }
+  const { name, namespace } = isObject(body['metadata']) ? body['metadata'] : {}
+  if (typeof name !== 'string') throw new TypeError(`a ${kind.kind} is applied by its metadata.name, which is ${name}`)
+  const at = { name, namespace: String(namespace ?? 'default') }
+  const sent = asSent(`${kind.kind} ${name}`, body)
   const { stored } = await request(process, kind, (resources, of) =>
-    resources.patch(of, at, { type: 'apply', body, force: true }, author),
+    resources.patch(of, at, { type: 'apply', body: sent, force: true }, author),
   )
-  return present(stored)
+  return asGiven(stored)
 }
 
-async function readPage(process: TestProcess, path: string): Promise<string> {
+function kindOf({ apiVersion, kind }: JsonObject): NamedVersion {
+  if (typeof apiVersion === 'string' && typeof kind === 'string') return { ...parseApiVersion(apiVersion), kind }
+  throw new TypeError(`a manifest has apiVersion and kind, which are ${String(apiVersion)} and ${String(kind)}`)
+}
+
+/** What arrives of it, as from any client: the test may go on changing its own. */
+function asSent(what: string, body: JsonObject): JsonObject {
+  refuseForeign(body, '', `${what} cannot be sent`)
+  return copyJson(body)
+}
+
+/** As clients see it. Stored states are shared, and are not for tests to change. */
+function asGiven(stored: StoredObject): ApiObject {
+  return copyJson(present(stored))
+}
+
+async function readPage(process: TestProcess, asked: string): Promise<string> {
+  const [path = '', query] = asked.split('?', 2)
   const { body } = await process.core.api({
     method: 'GET',
     path,
-    query: new URLSearchParams(),
+    query: new URLSearchParams(query),
     header: () => {},
     fieldsUnder: () => [],
     body: async () => new Uint8Array(),
     signal: new AbortController().signal,
   })
-  return String(body)
+  if (typeof body === 'string') return body
+  const pieces = await Array.fromAsync(body instanceof Uint8Array ? [body] : body)
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : new TextDecoder().decode(piece))).join('')
 }
 
 function placeOf(at: string | At): Place & { readonly namespace: string } {

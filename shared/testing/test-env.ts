@@ -17,7 +17,7 @@ import { createTestClient, manager, type TestClient } from './test-client.ts'
 import { testEngine, type OpenTestEngine } from './test-engine.ts'
 import { startTestProcess } from './test-process.ts'
 import { createTestTime, type TestTime } from './test-time.ts'
-import { createVirtualClock } from './virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export { checkConversions, type ConversionChecks } from './check-conversions.ts'
 export { createTestVault, type TestVault } from './test-vault.ts'
@@ -85,14 +85,16 @@ export interface LogLine {
 }
 
 export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestEnv> {
+  checkTimes(options)
   const clock = createVirtualClock(options.startMs)
   const random = createSeededRandom(options.seed ?? 1)
   const logs: LogLine[] = []
-  const observation = createObservation(
-    () => clock.nowMs(),
+  const observation = createObservation({
+    nowMs: () => clock.nowMs(),
     // Nobody moves the clock while a process starts: a delay would be for ever.
-    (ms) => (process.isRestarting ? Promise.resolve() : clock.sleep(ms)),
-  )
+    sleep: (ms) => (process.isRestarting ? Promise.resolve() : clock.sleep(ms)),
+    isPort: (port) => reconcilers.some(({ name }) => port === `queue:${name}`),
+  })
   const engine = await testEngine(clock, options.engine)
   let reconcilers = options.reconcilers ?? []
   const process = await startTestProcess(startCore)
@@ -123,17 +125,11 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     return started
   }
 
+  let isClosed = false
   const close = async (): Promise<void> => {
     await time.settle()
-    let isStopped = false
-    const stopped = process.core.stop(0).finally(() => (isStopped = true))
-    await time.settle()
-    // A run may still wait in a call that a fault holds up.
-    for (let next = clock.nextDueMs(); !isStopped && next !== undefined; next = clock.nextDueMs()) {
-      clock.moveTo(next)
-      await time.settle()
-    }
-    await stopped
+    isClosed = true
+    if (!process.isDown) await stop(process.core, clock, time)
     engine.ports.close()
   }
 
@@ -143,13 +139,36 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     calls: observation.calls,
     faults: observation.faults,
     logs,
-    crash: (others) => {
+    crash: async (others) => {
+      if (isClosed) throw new TypeError('the environment is closed: nothing runs that could crash')
       reconcilers = others ?? reconcilers
-      return process.crash()
+      await process.crash()
     },
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Throws a TypeError for times with which the clock would stand still, or show none. */
+function checkTimes({ tickMs = 1, startMs = 0 }: TestEnvOptions): void {
+  if (!(tickMs >= 1)) throw new TypeError(`createTestEnv: tickMs is ${tickMs}; give 1 or more`)
+  if (!(startMs >= 0 && startMs <= startMsMax))
+    throw new TypeError(`createTestEnv: startMs is ${startMs}; give milliseconds since the epoch, as Date.parse does`)
+}
+
+/** The end of the year 9999. */
+const startMsMax = 253_402_300_799_999
+
+async function stop(core: LocalCore, clock: VirtualClock, { settle }: TestTime): Promise<void> {
+  let isStopped = false
+  const stopped = core.stop(0).finally(() => (isStopped = true))
+  await settle()
+  // A run may still wait in a call that a fault holds up.
+  for (let next = clock.nextDueMs(); !isStopped && next !== undefined; next = clock.nextDueMs()) {
+    clock.moveTo(next)
+    await settle()
+  }
+  await stopped
 }
 
 async function applyDefinitions({ resources }: LocalCore, kinds: TestEnvOptions['kinds'] = []): Promise<void> {

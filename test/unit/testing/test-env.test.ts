@@ -7,7 +7,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { ConfigMap, defineKind, defineReconciler, done, type Controller } from '../../../shared/index.ts'
+import {
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  done,
+  type ApiObject,
+  type Controller,
+  type JsonObject,
+} from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
 import { underLoad } from '../../support/under-load.ts'
@@ -162,6 +170,46 @@ describe('faults', () => {
   })
 })
 
+describe('what cannot be is refused', () => {
+  it.each([
+    ['stor.create', 'stor.create is no call: the ports are store, index, relayed, turned, introduced, feed, queue:'],
+    ['queue:copies.send', /^queue:copies.send is no call: the ports are .*, queue:copy, /],
+    ['store.creat', 'store.creat is no call that can fail: see env.calls for those of store'],
+    ['queue:copy.receive', 'queue:copy.receive is no call that can fail'],
+    ['store', 'store is no call'],
+  ])('a fault of %s, which would never come', async (call, why) => {
+    env = await createTestEnv({ reconcilers: [copying()] })
+    expect(() => env.faults.once(call, { kind: 'lost' })).toThrow(why)
+    expect(() => env.faults.always(call, { kind: 'lost' })).toThrow(why)
+  })
+
+  it.each([
+    [{ tickMs: 0 }, 'tickMs is 0; give 1 or more'],
+    [{ tickMs: NaN }, 'tickMs is NaN'],
+    [{ startMs: NaN }, 'startMs is NaN; give milliseconds'],
+    [{ startMs: -1 }, 'startMs is -1'],
+  ])('a time in which nothing moves: %j', async (options, why) => {
+    env = await createTestEnv()
+    await expect(createTestEnv(options)).rejects.toThrow(why)
+  })
+
+  it('a crash from which no start leads back, and one of what is closed', async () => {
+    env = await createTestEnv()
+    const away = { kind: 'error', error: new OperatingError('UNAVAILABLE', 'away') } as const
+    env.faults.always('store.get', away)
+    await expect(env.crash()).rejects.toThrow('the process does not start again, though it was tried 100 times: away')
+    await expect(env.get(ConfigMap, 'c')).rejects.toThrow('the process has crashed')
+    await expect(env.crash([copying(), copying()])).rejects.toThrow('both for ConfigMap')
+    env.faults.clear()
+    await env.crash([copying()])
+    await env.apply(ConfigMap, config())
+    await env.settle()
+    expect(await copy()).toBe('1')
+    await env.close()
+    await expect(env.crash()).rejects.toThrow('the environment is closed')
+  })
+})
+
 describe('time', () => {
   it('passes only when it is let, and things due happen at their own time', async () => {
     env = await createTestEnv({ reconcilers: [copying(250)], startMs: Date.parse('2027-03-01T00:00:00Z') })
@@ -195,6 +243,49 @@ describe('time', () => {
     await env.advance('24h')
     expect(performance.now() - startMs).toBeLessThan(underLoad(5_000))
     expect(await copy()).toBe('1')
+  })
+})
+
+describe('what is sent and given', () => {
+  it('is JSON, as of any client: anything else is refused with its path', async () => {
+    env = await createTestEnv()
+    const odd = { metadata: { name: 'c' }, data: { at: new Date(0) as unknown as string } }
+    await expect(env.apply(ConfigMap, odd)).rejects.toThrow('ConfigMap c cannot be sent: data.at is of class Date')
+    await env.apply(ConfigMap, config())
+    const patched = env.patch(ConfigMap, 'c', { data: { size: NaN } })
+    await expect(patched).rejects.toThrow('the patch of ConfigMap c cannot be sent: data.size is NaN')
+    await env.patch(ConfigMap, 'c', { data: { value: undefined, more: '2' } })
+    expect(await env.get(ConfigMap, 'c')).toMatchObject({ data: { value: '1', more: '2' } })
+  })
+
+  it.each<[JsonObject, string]>([
+    [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }, 'a ConfigMap is applied by its metadata.name, which is'],
+    [{ kind: 'ConfigMap' }, 'a manifest has apiVersion and kind, which are undefined and ConfigMap'],
+  ])('names its kind and itself: %j does not', async (manifest, why) => {
+    env = await createTestEnv()
+    await expect(env.applyManifest(manifest)).rejects.toThrow(why)
+  })
+
+  it('is its own: a test may change both, and changes nothing that is stored', async () => {
+    env = await createTestEnv()
+    const sent = config()
+    const answers = [await env.apply(ConfigMap, sent), await env.get(ConfigMap, 'c'), ...(await env.list(ConfigMap))]
+    answers.push(await env.patch(ConfigMap, 'c', { metadata: { labels: { a: 'b' } } }))
+    sent.data.value = 'changed'
+    for (const answer of answers) Object.assign(answer?.data ?? {}, { value: 'changed' })
+    expect(await env.get(ConfigMap, 'c')).toMatchObject({ data: { value: '1' } })
+  })
+
+  it('is a page with its query, and whole however long', async () => {
+    env = await createTestEnv()
+    await env.apply(ConfigMap, config())
+    await env.apply(ConfigMap, { metadata: { name: 'long' }, data: { value: 'x'.repeat(300_000) } })
+    const namesOf = (page: string): readonly string[] =>
+      (JSON.parse(page) as { readonly items: readonly ApiObject[] }).items.map(({ metadata }) => metadata.name)
+    expect(namesOf(await env.page('/api/v1/configmaps?limit=1'))).toEqual(['c'])
+    for (let i = 0; i < 8; i++)
+      await env.apply(ConfigMap, { metadata: { name: `long${i}` }, data: { value: 'x'.repeat(300_000) } })
+    expect(namesOf(await env.page('/api/v1/configmaps'))).toHaveLength(10)
   })
 })
 
