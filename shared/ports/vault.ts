@@ -11,7 +11,7 @@ export interface VaultOwner {
 /**
  * AWS Secrets Manager and the SecureStrings of Parameter Store. An entry is written or removed only while its tags name
  * the same owner. No error tells a text that was read or written. Throws UNAVAILABLE, THROTTLED, and INVALID for a text
- * that is too long.
+ * that is too long, or empty.
  */
 export interface Vault {
   /** Undefined if there is none, or none any more. */

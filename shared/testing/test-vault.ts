@@ -31,7 +31,7 @@ export function createTestVault(): TestVault {
     put: (entry, text) => void kept.set(nameOf(entry), { text }),
     read: async (entry) => kept.get(nameOf(entry))?.text,
     write: async (entry, text, owner) => {
-      refuseLong(entry, text)
+      refuseLength(entry, text)
       const found = kept.get(nameOf(entry))
       if (found !== undefined && !isOwned(found, owner)) return 'foreign'
       if (found?.text === text) return 'unchanged'
@@ -50,15 +50,18 @@ export function createTestVault(): TestVault {
   }
 }
 
+/** A parameter is the same with a slash ahead of its name; a secret is another one. */
 function nameOf(entry: VaultEntry): string {
-  const [[service, name] = ['', '']] = Object.entries(entry)
-  return `${service}:${name.replace(/^\//, '')}`
+  return 'parameter' in entry
+    ? `parameter:${entry.parameter.replace(/^\//, '')}`
+    : `secretsManager:${entry.secretsManager}`
 }
 
 /** As AWS would. */
-function refuseLong(entry: VaultEntry, text: string): void {
+function refuseLength(entry: VaultEntry, text: string): void {
   const bytesMax = 'parameter' in entry ? 4_096 : 65_536
   const bytes = new TextEncoder().encode(text).length
+  if (bytes === 0) throw new OperatingError('INVALID', 'the entry would be empty, and AWS keeps no empty text')
   if (bytes > bytesMax)
     throw new OperatingError('INVALID', `the entry would hold ${bytes} bytes, and can hold ${bytesMax}`)
 }

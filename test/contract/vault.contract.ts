@@ -79,5 +79,22 @@ export function vaultContract(
       expect(message).toMatch(/would hold 72000 bytes, and can hold (4096|65536)/)
       expect(message).not.toContain('secretive')
     })
+
+    it('refuses an empty text, which neither service keeps', async () => {
+      const { vault } = await open()
+      const entry = name()
+      const { message } = await expectCode(vault.write(entry, '', ours), 'INVALID')
+      expect(message).toContain('would be empty')
+      expect(await vault.read(entry)).toBeUndefined()
+    })
+  })
+
+  it('has another secret where a name begins with a slash, and the same parameter', options, async () => {
+    const { vault } = await open()
+    const name = `shop/default/${randomUUID()}`
+    await vault.write({ secretsManager: name }, 'one', ours)
+    await vault.write({ parameter: name }, 'two', ours)
+    expect(await vault.read({ secretsManager: `/${name}` })).toBeUndefined()
+    expect(await vault.read({ parameter: `/${name}` })).toBe('two')
   })
 }

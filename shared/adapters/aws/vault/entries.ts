@@ -33,8 +33,9 @@ export function isOwned(tags: readonly EntryTag[] | undefined, owner: VaultOwner
   )
 }
 
-export function refuseTooLong(text: string, bytesMax: number, what: string): void {
+export function refuseLength(text: string, bytesMax: number, what: string): void {
   const bytes = Buffer.byteLength(text)
+  if (bytes === 0) throw new OperatingError('INVALID', `the ${what} would be empty, and AWS keeps no empty text`)
   if (bytes > bytesMax)
     throw new OperatingError('INVALID', `the ${what} would hold ${bytes} bytes, and can hold ${bytesMax}`)
 }

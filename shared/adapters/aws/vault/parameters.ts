@@ -2,7 +2,7 @@ import type { GetParameterHistoryResult, ParameterHistory, SSMClientConfig } fro
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
 import { loadOnce } from '../../../model/load-once.ts'
-import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
+import { errorNameOf, vaultFailure, isOwned, refuseLength, entryTags, type Entries } from './entries.ts'
 
 /** Of a standard parameter, which costs nothing. */
 const bytesMax = 4_096
@@ -39,7 +39,7 @@ export function createParameters(config: SSMClientConfig): Entries {
   return {
     read,
     write: async (name, text, owner) => {
-      refuseTooLong(text, bytesMax, `parameter ${name}`)
+      refuseLength(text, bytesMax, `parameter ${name}`)
       const found = await read(name)
       if (found !== undefined && !(await isOurs(name, owner))) return 'foreign'
       if (found === text) return 'unchanged'

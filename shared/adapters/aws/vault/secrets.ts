@@ -4,7 +4,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import type { VaultOwner } from '../../../ports/vault.ts'
 import { clientTimeouts } from '../client/client-timeouts.ts'
 import { loadOnce } from '../../../model/load-once.ts'
-import { errorNameOf, vaultFailure, isOwned, refuseTooLong, entryTags, type Entries } from './entries.ts'
+import { errorNameOf, vaultFailure, isOwned, refuseLength, entryTags, type Entries } from './entries.ts'
 
 const bytesMax = 65_536
 
@@ -44,7 +44,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
   return {
     read,
     write: async (name, text, owner) => {
-      refuseTooLong(text, bytesMax, `secret ${name}`)
+      refuseLength(text, bytesMax, `secret ${name}`)
       const found = await look(name, owner)
       if (found === 'foreign') return found
       if (found === 'ours' && (await read(name)) === text) return 'unchanged'
