@@ -144,11 +144,14 @@ const commonColumns: readonly PrinterColumn[] = [
 
 function schemaOf(options: SchemaOptions): StructuralSchema {
   const given = structural(options, 'spec', options.spec)
+  requireObject(options, 'spec', given)
   const isRequired = (given.required ?? []).length > 0
   // Left out as a whole it is empty, and filled with its defaults: the type says that it is always there.
   const spec: StructuralSchema = isRequired ? given : { ...given, default: {} }
   const status =
     options.status === undefined ? { type: 'object' as const } : structural(options, 'status', options.status)
+  requireObject(options, 'status', status)
+  refuseTaken(options, status)
   const schema: StructuralSchema = {
     type: 'object',
     ...(options.description !== undefined && { description: options.description }),
@@ -159,6 +162,18 @@ function schemaOf(options: SchemaOptions): StructuralSchema {
   const [error] = [...checkStructural(schema), ...checkRuleCosts(schema, '')]
   if (error !== undefined) throw new DefinitionError(`${options.kind}: ${error.field}: ${error.message}`)
   return schema
+}
+
+function requireObject({ kind }: SchemaOptions, field: string, { type }: StructuralSchema): void {
+  if (type !== 'object') throw new DefinitionError(`${kind}: the ${field} is an object: write z.object({ … })`)
+}
+
+/** Whoever reports such a status would not find it there. */
+function refuseTaken({ kind }: SchemaOptions, { properties = {}, additionalProperties }: StructuralSchema): void {
+  if (additionalProperties !== undefined)
+    throw new DefinitionError(`${kind}: a status has fields such as conditions: put the record into a field of its own`)
+  if ('reconcile' in properties)
+    throw new DefinitionError(`${kind}: status.reconcile is what the control plane shows: give the field another name`)
 }
 
 /** zod's JSON Schema for OpenAPI 3.0 is structural but for a few spellings. */

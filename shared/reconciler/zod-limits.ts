@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { equal, type JsonObject } from '../model/json.ts'
+import { equal, isObject, type JsonObject } from '../model/json.ts'
 
 /**
  * What a zod schema says and its JSON Schema leaves out without a word: why, and what to write instead. The server
@@ -17,6 +17,9 @@ export function findUnsaid(schema: z.core.$ZodTypes, json: JsonObject): string |
     return 'a default is one value for all objects: make one for each by default of the kind'
   if (def.type === 'default' || def.type === 'prefault' ? !isFinite(def.defaultValue) : !isFinite(valuesOf(def)))
     return 'no number that is written is infinite or NaN'
+  if (def.type === 'object' && isObject(json['additionalProperties'])) return noOthers
+  if (json['contentEncoding'] !== undefined)
+    return "bytes are written as base64: write z.string().meta({ format: 'byte' }), and decode it in the reconciler"
   if (def.type === 'tuple') return 'the items of a list are of one type: write an object with a field for each of them'
   if (def.type === 'record' && !isAnyText(def.keyType))
     return 'the keys of a record are any texts: write z.record(z.string(), …), or an object with these fields'
@@ -46,6 +49,10 @@ export function leaveTypesOut(schema: z.core.$ZodTypes, json: JsonObject): void 
 const noUnion =
   'a field is of one type: write an object with the fields of all, optional, and say by rules which of them go ' +
   'together. A whole number or a text may be a union, with bounds and one pattern'
+
+const noOthers =
+  'an object has the fields that it names: for any others write z.object(…).meta({ ' +
+  "'x-kubernetes-preserve-unknown-fields': true }), or put a record into a field"
 
 /** Bounds of a whole number or a text, which mean the same without the branch that they are in. */
 const boundsOf: { readonly [type: string]: readonly string[] } = {

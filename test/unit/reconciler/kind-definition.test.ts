@@ -284,6 +284,9 @@ it.each<[string, z.ZodType, string]>([
   ['a conversion', z.coerce.number(), 'nothing is converted'],
   ['a default of chance', z.string().default(() => String(Math.random())), 'a default is one value for all objects'],
   ['such a default ahead', z.string().prefault(() => String(Math.random())), 'a default is one value for all objects'],
+  ['fields of any name', z.looseObject({ a: z.string() }), 'an object has the fields that it names'],
+  ['fields of any name and one type', z.object({ a: z.string() }).catchall(z.int()), 'an object has the fields that'],
+  ['bytes', z.base64(), "bytes are written as base64: write z.string().meta({ format: 'byte' })"],
   ['a tuple', z.tuple([z.string(), z.int()]), 'the items of a list are of one type'],
   ['a record of some keys', z.partialRecord(z.enum(['a', 'b']), z.int()), 'the keys of a record are any texts'],
   ['a record of keys of a form', z.record(z.string().min(2), z.int()), 'the keys of a record are any texts'],
@@ -302,4 +305,20 @@ it.each([
   [z.date() as never, 'Page: properties[spec]: '],
 ])('what no schema can say is named by its path: %#', (of, path) => {
   expect(() => versionsOf({ spec: of })).toThrow(path)
+})
+
+it.each<[object, string]>([
+  [{ spec: z.string() }, 'Page: the spec is an object: write z.object({ … })'],
+  [{ spec: z.array(z.string()) }, 'Page: the spec is an object'],
+  [{ status: z.string() }, 'Page: the status is an object'],
+  [{ status: z.record(z.string(), z.string()) }, 'Page: a status has fields such as conditions: put the record into'],
+  [{ status: z.object({ reconcile: z.string() }) }, 'Page: status.reconcile is what the control plane shows'],
+])('what is no spec or status of a kind is refused with what to write: %#', (options, why) => {
+  expect(() => versionsOf(options)).toThrow(why)
+})
+
+it('fields that are not named are kept where the schema says so', () => {
+  const free = z.object({ a: z.string() }).meta({ 'x-kubernetes-preserve-unknown-fields': true })
+  expect(fieldOf(free)).toMatchObject({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
+  expect(fieldOf(z.string().meta({ format: 'byte' }))).toEqual({ type: 'string', format: 'byte' })
 })
