@@ -142,6 +142,8 @@ function parseBody(sent: string): unknown {
 }
 
 function send(response: ServerResponse, { status = 200, headers = {}, body }: FarAnswer): void {
+  // Ahead of the head: what has no text in JSON is answered with a 500, too.
+  const sent = body === undefined ? '' : JSON.stringify(body)
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
-  response.writeHead(status, { ...type, ...headers }).end(body === undefined ? '' : JSON.stringify(body))
+  response.writeHead(status, { ...type, ...headers }).end(sent)
 }

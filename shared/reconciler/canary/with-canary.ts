@@ -103,6 +103,8 @@ async function saying(
 ): Promise<Outcome> {
   try {
     const outcome = await run()
+    // Of what is no outcome, such as nothing, the engine says so.
+    if (typeof outcome !== 'object' || outcome === null) return outcome
     return { ...outcome, conditions: { ...outcome.conditions, [canaryCondition]: well } }
   } catch (error) {
     if (!(error instanceof Error)) throw error

@@ -10,16 +10,17 @@ export interface Graph {
 
 /**
  * The graph of what depends on what. Throws a TypeError that names a node which is not there, or the way round a
- * circle.
+ * circle, and whose it is.
  */
-export function createGraph(dependsOn: Readonly<Record<string, readonly string[]>>): Graph {
+export function createGraph(dependsOn: Readonly<Record<string, readonly string[]>>, whose = 'a workflow'): Graph {
   const names: string[] = []
   const visit = (name: string, path: readonly string[]): void => {
     if (names.includes(name)) return
-    const dependencies = dependsOn[name]
-    if (dependencies === undefined) throw new DefinitionError(`${path.at(-1)} depends on ${name}, which is not there`)
+    const dependencies = Object.hasOwn(dependsOn, name) ? dependsOn[name] : undefined
+    if (dependencies === undefined)
+      throw new DefinitionError(`${whose}: ${path.at(-1)} depends on ${name}, which is not there`)
     if (path.includes(name))
-      throw new DefinitionError(`a circle: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`)
+      throw new DefinitionError(`${whose}: a circle: ${[...path.slice(path.indexOf(name)), name].join(' → ')}`)
     for (const dependency of dependencies) visit(dependency, [...path, name])
     names.push(name)
   }

@@ -49,7 +49,7 @@ export function workflow<Primary, Kinds extends AnyKinds>(
   nodes: { readonly [Name in keyof Kinds]: Dependent<Primary, Kinds[Name], keyof Kinds & string> },
 ): Workflow<Primary, Kinds> {
   const dependents = nodes as unknown as AnyDependents<Primary>
-  const graph = createGraph(dependenciesIn(primary, dependents))
+  const graph = createGraph(dependenciesIn(primary, dependents), `workflow of ${primary.kind}`)
 
   const run: Workflow<Primary, Kinds>['run'] = async (object, ctx) => {
     const result = await runNodes({ graph, dependents, primary: object, ctx, isEnd: false })

@@ -29,6 +29,17 @@ it('answers as it is told, and notes what was asked', async () => {
   expect(await ask('/bug')).toMatchObject({ status: 500, text: '{"message":"Error: no"}' })
 })
 
+it.each([
+  ['a body that JSON cannot say', { body: 1n }, 'BigInt'],
+  ['a status that is none', { status: 42 }, 'status code'],
+  ['a header that is none', { headers: { 'x-a': 'a\nb' } }, 'header'],
+])('answers with a 500 in the place of %s', async (_what, answer, why) => {
+  far.faults.answer(answer)
+  const { status, text } = await ask('/a')
+  expect([status, text]).toEqual([500, expect.stringContaining(why)])
+  expect(await ask('/a')).toMatchObject({ status: 201 })
+})
+
 it('answers otherwise, as often as it was planned, and only such requests', async () => {
   far.faults.answer({ status: 429, headers: { 'retry-after': '2' } }, { times: 2, when: ({ path }) => path === '/a' })
   const statuses = []

@@ -134,6 +134,9 @@ describe('an object of a reconciler with new code', () => {
     await expect(runsOf({ end }).runs.reconcile(pageOf(before), ctx)).rejects.toBe(reported)
     expect(reportOf(reported)).toEqual({ conditions: { ...said, ...marked }, retryWithin: '5s' })
 
+    const nothing = (async () => {}) as unknown as End
+    expect(await runsOf({ end: nothing }).runs.reconcile(pageOf(before), ctx)).toBeUndefined()
+
     const noError: unknown = 'text'
     const throws: End = async () => {
       throw noError as Error

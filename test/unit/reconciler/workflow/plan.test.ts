@@ -20,11 +20,12 @@ describe('a graph', () => {
     { dependsOn: { a: ['b'], b: ['c'], c: ['a'] }, says: 'a → b → c → a', because: 'a circle has no beginning' },
     { dependsOn: { a: ['a'] }, says: 'a → a', because: 'nothing waits for itself' },
     { dependsOn: { x: ['a'], a: ['b'], b: ['a'] }, says: 'circle: a → b → a', because: 'only the circle is named' },
-    { dependsOn: { a: ['b'] }, says: 'a depends on b', because: 'the other node is not there' },
+    { dependsOn: { a: ['b'] }, says: 'shop: a depends on b', because: 'the other node is not there' },
+    { dependsOn: { a: ['toString'] }, says: 'a depends on toString', because: 'what every object has is no node' },
   ]
   it.each(broken)('is refused: $because', ({ dependsOn, says }) => {
-    expect(() => createGraph(dependsOn as unknown as Record<string, string[]>)).toThrow(TypeError)
-    expect(() => createGraph(dependsOn as unknown as Record<string, string[]>)).toThrow(says)
+    expect(() => createGraph(dependsOn as unknown as Record<string, string[]>, 'shop')).toThrow(TypeError)
+    expect(() => createGraph(dependsOn as unknown as Record<string, string[]>, 'shop')).toThrow(says)
   })
 })
 
