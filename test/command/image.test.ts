@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appEntries } from '../../functions/command/image/entries.ts'
 import { TarWriter, type TarEntry } from '../../functions/command/image/tar.ts'
+import { applicationId } from '../../shared/adapters/local/sqlite/sqlite-schema.ts'
 import { runProgram } from '../support/program.ts'
 import { setpointIn } from '../support/setpoint-command.ts'
 import { isLong, longOnly } from '../support/strength.ts'
@@ -109,6 +111,24 @@ console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__di
       const paths = [...appEntries(app, 'app')].map(({ path }) => path)
       expect(paths.filter((path) => /state|kubeconfig/.test(path))).toEqual(['app/state', 'app/state/note.txt'])
       for (const name of ['state', 'alice.kubeconfig']) rmSync(join(app, name), { recursive: true })
+    })
+
+    it('has no backup of a control plane, and no copy of its keys', () => {
+      mkdirSync(join(app, 'keys'))
+      const names = ['keys/secrets.key', 'keys/token', 'secrets.key', 'service-accounts.key', 'authority.pem', 'a.key']
+      for (const name of names) writeFileSync(join(app, name), 'x')
+      for (const [name, id] of [['first.backup', applicationId] as const, ['places.db', 7] as const]) {
+        const database = new DatabaseSync(join(app, name))
+        database.exec(`PRAGMA application_id = ${id}; CREATE TABLE a (b);`)
+        database.close()
+      }
+      const paths = [...appEntries(app, 'app')].map(({ path }) => path)
+      expect(paths.filter((path) => /keys|\.key|token|\.pem|backup|\.db/.test(path))).toEqual([
+        'app/a.key',
+        'app/places.db',
+      ])
+      for (const name of ['keys', ...names.slice(2), 'first.backup', 'places.db'])
+        rmSync(join(app, name), { recursive: true })
     })
 
     it('is the same bytes from the same files, whenever they were written', async () => {

@@ -2,14 +2,15 @@ import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSyn
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { OperatingError } from '../../../shared/index.ts'
+import { isOwnDirectory, isOwnFile } from '../../../shared/runtime/local/own-files.ts'
 import type { TarEntry } from './tar.ts'
 
 /** Nothing of these belongs into an image; what begins with a dot neither, such as data and settings. */
 const leftOut = new Set(['cdk.out', 'dist', 'coverage'])
 
 /**
- * Everything of a directory below `at`, in the order of names, but data of a control plane and kubeconfigs. A link that
- * leads out of it is what it leads to.
+ * Everything of a directory below `at`, in the order of names, but what is a control plane's own: its data, copies of
+ * its keys, backups, and kubeconfigs. A link that leads out of it is what it leads to.
  */
 export function* appEntries(directory: string, at: string): Iterable<TarEntry> {
   yield { path: at, type: 'directory', mode: 0o755 }
@@ -37,11 +38,16 @@ function* entriesOf(place: Place): Iterable<TarEntry> {
   if (target !== undefined) {
     yield { path, type: 'link', mode: 0o777, target }
   } else if (statSync(file).isDirectory()) {
-    if (existsSync(join(file, 'setpoint.db'))) return
+    if (isOwnDirectory(file)) return
     yield { path, type: 'directory', mode: 0o755 }
     for (const name of readdirSync(file).toSorted())
       yield* entriesOf({ file: join(file, name), path: `${path}/${name}`, root })
-  } else if (statSync(file).isFile() && !file.endsWith('.kubeconfig')) yield fileEntry(file, path)
+  } else if (statSync(file).isFile() && !isPrivate(file)) yield fileEntry(file, path)
+}
+
+function isPrivate(file: string): boolean {
+  // Packages hold thousands of files, and none of a control plane.
+  return file.endsWith('.kubeconfig') || (!file.includes(`${sep}node_modules${sep}`) && isOwnFile(file))
 }
 
 /** Where a link leads in the image; undefined if that is not in it. A link that leads nowhere stays as it is. */
