@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { OperatingError, type Controller } from '../../shared/index.ts'
-import { reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
+import { OperatingError, type Kind } from '../../shared/index.ts'
+import { kindsBroughtBy, reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
 import type { AskKubectl } from './ask-kubectl.ts'
 import { migrateStored } from './migrate-stored.ts'
 import { findEntry, loadReconcilers } from './entry.ts'
@@ -17,7 +17,7 @@ export async function runMigrate(args: readonly string[], ask: AskKubectl): Prom
   if (!values['dry-run']) return migrateStored(positionals, ask)
   if (positionals.length > 1) throw new OperatingError('BAD_REQUEST', 'type setpoint migrate --dry-run [entry]')
   const controllers = await loadReconcilers(findEntry(positionals[0]))
-  const reports = await Promise.all(controllers.map((controller) => tellKind(controller, ask)))
+  const reports = await Promise.all(kindsBroughtBy(controllers).map((kind) => tellKind(kind, ask)))
   process.stdout.write(forTerminal(reports.map(({ text }) => text).join('\n')))
   if (reports.some(({ invalid }) => invalid > 0)) process.exitCode = 1
 }
@@ -27,7 +27,7 @@ interface Told {
   readonly invalid: number
 }
 
-async function tellKind({ kind }: Controller, ask: AskKubectl): Promise<Told> {
+async function tellKind(kind: Kind, ask: AskKubectl): Promise<Told> {
   const name = kind.definition?.metadata.name
   if (name === undefined) return { text: `${kind.kind}: defined elsewhere\n`, invalid: 0 }
   const stored = await ask(['get', 'customresourcedefinition', name, '--ignore-not-found', '-o', 'json'])

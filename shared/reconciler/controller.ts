@@ -54,6 +54,17 @@ export function kindsNamedBy(controllers: readonly Controller[]): readonly Kind[
   return [...controllers, ...watched].map(({ kind }) => kind)
 }
 
+/** Each kind that controllers reconcile, or bring the definition of, once. */
+export function kindsBroughtBy(controllers: readonly Controller[]): readonly Kind[] {
+  const brought = new Map<string, Kind>()
+  const own = controllers.map(({ kind }) => kind)
+  for (const kind of [...own, ...kindsNamedBy(controllers).filter(({ definition }) => definition !== undefined)]) {
+    const name = `${kind.group}/${kind.kind}`
+    if (!brought.has(name)) brought.set(name, kind)
+  }
+  return [...brought.values()]
+}
+
 /**
  * What becomes of what a reconciler made outside when the object is deleted. `Delete`: `cleanup` undoes it. `Retain`:
  * it stays as it is, and `cleanup` is not called. Children in this control plane are not meant: they go with their

@@ -3,11 +3,12 @@ import type { CustomResourceDefinition } from '../../model/custom-resource-defin
 import type { ApiObject } from '../../model/object.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import type { Controller } from '../../reconciler/controller.ts'
+import { kindsBroughtBy, type Controller } from '../../reconciler/controller.ts'
+import type { Kind } from '../../reconciler/kind.ts'
 import { listPages } from '../../resources/list-pages.ts'
 import { definitionsIn } from '../../resources/stored-definitions.ts'
 
-export { reportSchemaChange }
+export { kindsBroughtBy, reportSchemaChange }
 
 /** So many objects of a kind are looked at in a start. */
 const objectsMax = 5_000
@@ -18,7 +19,7 @@ const objectsMax = 5_000
  */
 export async function tellSchemaChanges({ store, controllers, logger }: TellOptions): Promise<void> {
   const stored = new Map((await definitionsIn(store)).map((one) => [one.metadata.name, one]))
-  for (const { kind } of controllers)
+  for (const kind of kindsBroughtBy(controllers))
     await tellOne({ store, logger }, kind, stored.get(kind.definition?.metadata.name ?? ''))
 }
 
@@ -30,7 +31,7 @@ interface TellOptions {
 
 async function tellOne(
   { store, logger }: Pick<TellOptions, 'store' | 'logger'>,
-  kind: Controller['kind'],
+  kind: Kind,
   before: CustomResourceDefinition | undefined,
 ): Promise<void> {
   const report = await reportSchemaChange(kind, before, pagesOf(store, kind))
@@ -41,7 +42,7 @@ async function tellOne(
   else logger.info('schema changed', fields)
 }
 
-async function* pagesOf(store: ObjectStore, { group, kind }: Controller['kind']): AsyncGenerator<readonly ApiObject[]> {
+async function* pagesOf(store: ObjectStore, { group, kind }: Kind): AsyncGenerator<readonly ApiObject[]> {
   let left = objectsMax
   for await (const { items } of listPages(store, { group, kind })) {
     yield items.slice(0, left).map(({ object }) => object)

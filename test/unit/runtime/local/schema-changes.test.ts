@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { systemClock } from '../../../../shared/adapters/node/system-clock.ts'
-import { defineKind, defineReconciler, done } from '../../../../shared/index.ts'
+import { ConfigMap, defineKind, defineReconciler, done, type Controller } from '../../../../shared/index.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
@@ -20,11 +20,11 @@ const pageOf = (name: string, spec: object): StoredObject => ({
 })
 
 /** What a start says of a store with the definition of before. */
-async function told(store: ObjectStore): Promise<readonly unknown[]> {
+async function told(store: ObjectStore, by: readonly Controller[] = controllers): Promise<readonly unknown[]> {
   const said: unknown[] = []
   const log = (message: string, fields: unknown): void => void said.push([message, fields])
   const logger = { debug: log, info: log, warn: log, error: log, with: () => logger }
-  await tellSchemaChanges({ store, controllers, logger })
+  await tellSchemaChanges({ store, controllers: by, logger })
   return said
 }
 
@@ -54,5 +54,14 @@ it('a start looks at the first five thousand objects of a kind', async () => {
   )
   const advice = 'every object that was looked at fits'
   expect(await told(store)).toMatchObject([['schema changed', { objects: 5_000, invalid: 0, advice }]])
+  close()
+})
+
+it('a start tells of a kind that its reconcilers only make or watch, too, and once', async () => {
+  const { store, close } = openLocalPorts(':memory:', systemClock)
+  await store.create(definition())
+  await store.create(pageOf('a', { text: 'x' }))
+  const makes = defineReconciler(ConfigMap, { owns: [after, after, ConfigMap], reconcile: async () => done() })
+  expect(await told(store, [makes])).toMatchObject([['schema changed: some objects do not fit', { invalid: 1 }]])
   close()
 })
