@@ -155,8 +155,11 @@ async function readPage(process: TestProcess, asked: string): Promise<string> {
     signal: new AbortController().signal,
   })
   if (typeof body === 'string') return body
-  const pieces = await Array.fromAsync(body instanceof Uint8Array ? [body] : body)
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : new TextDecoder().decode(piece))).join('')
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of body instanceof Uint8Array ? [body] : body)
+    text += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
+  return text
 }
 
 function placeOf(at: string | At): Place & { readonly namespace: string } {
