@@ -13,21 +13,27 @@ interface BuiltInObject {
 export interface SecretObject extends BuiltInObject {
   readonly type?: string
   readonly data?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
 }
 
+/** Values of `binaryData` are base64. */
 export interface ConfigMapObject extends BuiltInObject {
   readonly data?: Readonly<Record<string, string>>
   readonly binaryData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
 }
 
 export interface SecretBody {
   readonly type?: string
   readonly data?: Readonly<Record<string, string>>
   readonly stringData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
 }
 
 interface ConfigMapBody {
   readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
 }
 
 const core = { group: '', version: 'v1' } as const
