@@ -88,11 +88,13 @@ export interface ConditionalWritesOptions {
 export function createConditionalWrites(options: ConditionalWritesOptions): ConditionalWrites {
   const { store, clock, policies } = options
 
-  const find: ConditionalWrites['find'] = (kind, at) =>
-    proceed(store.get(keyIn(kind, at)), (stored) => {
+  const find: ConditionalWrites['find'] = (kind, at) => {
+    requirePlace(kind, at)
+    return proceed(store.get(keyIn(kind, at)), (stored) => {
       if (stored === undefined) throw notFound(kind, at.name)
       return stored
     })
+  }
 
   const insert: ConditionalWrites['insert'] = async (kind, stored, dryRun) => {
     try {
@@ -320,6 +322,15 @@ function rewordError(kind: ServedKind, before: StoredObject, error: unknown): un
 /** Another writer was ahead, as the store says it. A refusal of the object that the writer meant names that object. */
 function isOvertaken(error: unknown): boolean {
   return hasCode(error, 'VERSION_CONFLICT') && error.details.name === undefined
+}
+
+/**
+ * Without its namespace an object cannot be found, which is no sign that there is none. What has no name either is
+ * refused for that.
+ */
+export function requirePlace({ kind, namespaced }: ServedKind, { namespace = '', name }: Place): void {
+  if (namespaced && namespace === '' && name !== '')
+    throw new OperatingError('BAD_REQUEST', `${kind} ${name} is in a namespace: say which, as { namespace, name }`)
 }
 
 /** The key of an object of this kind; cluster-scoped kinds have no namespace. */

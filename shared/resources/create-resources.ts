@@ -17,6 +17,7 @@ import { asServed, servedIfConvertible } from './as-served.ts'
 import {
   createConditionalWrites,
   keyIn,
+  requirePlace,
   type ChangePlan,
   type ConditionalWrites,
   type Planned,
@@ -468,6 +469,7 @@ async function requireNamespace(
   kind: ServedKind,
   { name: created, namespace: name = '' }: ObjectMeta,
 ): Promise<void> {
+  requirePlace(kind, { name: created, namespace: name })
   const stored = await store.get(namespaceKeyOf(name))
   if (stored === undefined) {
     const details = { name, kind: 'namespaces' }

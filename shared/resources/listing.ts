@@ -64,11 +64,12 @@ function endsEarly(page: ListPage, { limit = Infinity }: Limited): boolean {
   return limit !== Infinity && page.items.length < limit
 }
 
-function query({ group, kind }: ServedKind, { namespace, limit }: Limited, after?: Token): ListQuery {
+/** What is in no namespace is in none that somebody names. */
+function query({ group, kind, namespaced }: ServedKind, { namespace, limit }: Limited, after?: Token): ListQuery {
   return {
     group,
     kind,
-    ...(namespace === undefined ? {} : { namespace }),
+    ...(namespace === undefined || !namespaced ? {} : { namespace }),
     ...(limit === undefined ? {} : { limit }),
     ...(after === undefined ? {} : { after: { namespace: after.namespace, name: after.name }, asOf: after.version }),
   }

@@ -12,6 +12,7 @@ const kind = {
   version: 'v1',
   storageVersion: 'v1',
   kind: 'Widget',
+  namespaced: true,
   schema: { type: 'object' },
 } as unknown as ServedKind
 
@@ -97,6 +98,12 @@ describe('a list', () => {
       { ...query, after: { namespace: 'n', name: '1' }, asOf: '101' },
       { ...query, after: { namespace: 'n', name: '3' }, asOf: '101' },
     ])
+  })
+
+  it('of a kind without namespaces is of all, whichever namespace is named', async () => {
+    const { store, queries } = storeOf(1)
+    await listObjects(store, { ...kind, namespaced: false }, { namespace: 'n' })
+    expect(queries).toEqual([{ group: 'example.com', kind: 'Widget' }])
   })
 
   it('of few among many reads larger and larger pages of the store, and never larger than a hundred', async () => {
