@@ -11,7 +11,8 @@ import type { SecretSource, SecretTarget } from './secret-source.ts'
 
 /**
  * What a run has in hand. Every verb is refused once the run's time is over, so that a run that lost its turn cannot
- * write. Names without a namespace are in the namespace of the object that is reconciled.
+ * write; `event` and `log` only tell, and are not. Names without a namespace are in the namespace of the object that is
+ * reconciled; where that is in none, a namespace must be named.
  */
 export interface Context {
   /**
@@ -25,7 +26,10 @@ export interface Context {
     options?: { readonly cached?: boolean },
   ): Promise<Read | undefined>
 
-  /** All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. */
+  /**
+   * All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. Of a kind
+   * without namespaces it is all.
+   */
   list<Read>(
     kind: Kind<Read, unknown>,
     options?: { readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> },
