@@ -9,7 +9,10 @@ import type { Predicate } from './predicates.ts'
  * it.
  */
 
-/** The name of another object; in the namespace of the object at hand unless it says another. */
+/**
+ * The name of another object; in the namespace of the object at hand unless it says another. Of an object in no
+ * namespace it has to say one, where the other is in one: else it refers to nothing.
+ */
 export interface Reference {
   readonly name: string
   readonly namespace?: string
