@@ -1,5 +1,6 @@
 import { asJson, conditionOf, conditionsOf, patchConditions, type ConditionPatch } from '../../model/conditions.ts'
 import { absentIfNotFound, DefinitionError } from '../../model/errors.ts'
+import { isSubdomain } from '../../model/metadata.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
 import type { Controller } from '../controller.ts'
@@ -32,6 +33,8 @@ export interface Tried {
 export function withCanary({ name, kind }: Tried, stable: Runs, { version, ...trial }: CanaryRuns): Runs {
   if (!versionPattern.test(version))
     throw new DefinitionError(`${name}: the canary's version must be letters, digits and _, not "${version}"`)
+  if (!isSubdomain(name))
+    throw new DefinitionError(`${name}: no Canary can have this name: write it in small letters, digits, - and .`)
   const { cleanup: stableCleanup } = stable
   const { cleanup = stableCleanup } = trial
   return {

@@ -76,9 +76,10 @@ describe('a reconciler', () => {
     [{ cleanup, finalizer: 'a b' }, 'a b is no name for a finalizer'],
     [{ vault: { reads: [{ parameter: '/a/' }] } }, 'must be the beginning of names'],
     [{ vault: { writes: [{ secretsManager: 'a' }] } }, 'must be the beginning of names'],
+    [{ name: 'Pages_1', canary: { version: 'v2', reconcile } }, 'no Canary can have this name'],
     [{ canary: { version: 'v2', reconcile, cleanup } }, 'the canary has a cleanup, and the reconciler has none'],
   ])('cannot work and is refused: %j', (options, why) => {
-    expect(() => define(options)).toThrow(`page: `)
+    expect(() => define(options)).toThrow(/^pages?(_1)?: /i)
     expect(() => define(options)).toThrow(why)
   })
 
