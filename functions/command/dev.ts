@@ -20,6 +20,7 @@ import { reloading } from './reloading.ts'
  */
 export async function runDev(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  if (positionals.length > 1) throw new OperatingError('BAD_REQUEST', 'type setpoint dev [entry]: one module has all')
   const entry = findEntry(positionals[0])
   if (values.reset) removeData(values['data-dir'])
   const flags = ['--port', values.port, '--data-dir', values['data-dir']]

@@ -112,6 +112,7 @@ describe('setpoint', () => {
     [['init', 'example.dev/1/A'], 'version "1" is none'],
     [['reconcile', 'greeting'], 'type setpoint reconcile KIND/NAME, or setpoint reconcile --all KIND'],
     [['completion', 'fish'], 'name the shell'],
+    [['dev', 'a.ts', 'b.ts'], 'type setpoint dev [entry]: one module has all'],
     [['doctor', 'now'], 'type setpoint doctor, and nothing after it'],
   ])('refuses %j in a line', async (args, message) => {
     await expectMistake(empty, args, message)
