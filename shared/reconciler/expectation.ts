@@ -32,8 +32,8 @@ export interface ExpectationOptions<Read> {
 type Expecting = Pick<Context, 'expectations' | 'now'>
 
 /**
- * An expectation of this name. A reconciler may have any number of them, each with a name of its own. Throws a TypeError
- * if `within` is no duration.
+ * An expectation of this name. A reconciler may have any number of them, each with a name of its own. Throws a
+ * TypeError if `within` is no duration.
  */
 export function expectation<Read>(name: string, { within, met }: ExpectationOptions<Read>): Expectation<Read> {
   const withinMs = definedMs(`the expectation ${name}: within`, within)

@@ -88,13 +88,11 @@ export interface ConditionalWritesOptions {
 export function createConditionalWrites(options: ConditionalWritesOptions): ConditionalWrites {
   const { store, clock, policies } = options
 
-  const find: ConditionalWrites['find'] = (kind, at) => {
-    requirePlace(kind, at)
-    return proceed(store.get(keyIn(kind, at)), (stored) => {
+  const find: ConditionalWrites['find'] = (kind, at) =>
+    proceed(store.get(placedKey(kind, at)), (stored) => {
       if (stored === undefined) throw notFound(kind, at.name)
       return stored
     })
-  }
 
   const insert: ConditionalWrites['insert'] = async (kind, stored, dryRun) => {
     try {
@@ -331,6 +329,11 @@ function isOvertaken(error: unknown): boolean {
 export function requirePlace({ kind, namespaced }: ServedKind, { namespace = '', name }: Place): void {
   if (namespaced && namespace === '' && name !== '')
     throw new OperatingError('BAD_REQUEST', `${kind} ${name} is in a namespace: say which, as { namespace, name }`)
+}
+
+function placedKey(kind: ServedKind, at: Place): ObjectKey {
+  requirePlace(kind, at)
+  return keyIn(kind, at)
 }
 
 /** The key of an object of this kind; cluster-scoped kinds have no namespace. */

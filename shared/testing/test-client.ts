@@ -14,8 +14,8 @@ import type { LocalCore } from '../runtime/local/core.ts'
 import type { TestProcess } from './test-process.ts'
 
 /**
- * What a test does as a user of the control plane. What it sends is JSON, as that of any client: what JSON cannot say is
- * refused, with its path. What it is given is its own.
+ * What a test does as a user of the control plane. What it sends is JSON, as that of any client: what JSON cannot say
+ * is refused, with its path. What it is given is its own.
  */
 export interface TestClient {
   /** Applies an object as a user would, on the default namespace if it names none. */

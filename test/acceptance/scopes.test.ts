@@ -4,7 +4,7 @@ import { ConfigMap, defineKind, defineReconciler, done, Namespace, type Context 
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { Widget } from './support/primary.ts'
 
-/** What the context of a run means by a name without a namespace, of kinds that are in one and of those that are not. */
+/** What a run means by a name without a namespace, of kinds that are in one and of those that are not. */
 
 const Zone = defineKind({
   group: 'test.setpoint.dev',
