@@ -45,6 +45,8 @@ export type ExternalMemory = {
   readonly outputKeys?: string[]
   /** Where in AWS they are. */
   readonly outputsAt?: SecretTarget
+  /** Another place in AWS where they may be, while they move. */
+  readonly outputsAlso?: SecretTarget
   readonly adopted?: AdoptionMode
   /** The uid of the object that it was marked for, until it is marked for this one. */
   readonly takenFrom?: string
@@ -91,7 +93,7 @@ export type StandingWait = {
  * annotation names. That is spent if it was this entity, or one before it.
  */
 export function withoutEntity(memory: ExternalMemory, named: string | undefined): ExternalMemory {
-  const { id, round, request, outputsAt, adoptedAs, lostId: lostBefore } = memory
+  const { id, round, request, outputsAt, outputsAlso, adoptedAs, lostId: lostBefore } = memory
   const isSpent = named !== undefined && (named === adoptedAs || named === lostBefore)
   const lostId = isSpent ? named : (id ?? lostBefore)
   return {
@@ -99,6 +101,7 @@ export function withoutEntity(memory: ExternalMemory, named: string | undefined)
     ...(lostId !== undefined && { lostId }),
     ...(request !== undefined && { request }),
     ...(outputsAt && { outputsAt }),
+    ...(outputsAlso && { outputsAlso }),
   }
 }
 

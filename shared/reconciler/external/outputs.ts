@@ -1,7 +1,8 @@
 import { bytesFromBase64 } from '../../model/base64.ts'
 import { digest } from '../../model/digest.ts'
+import { hasCode, OperatingError } from '../../model/errors.ts'
 import { equal, isObject, type JsonObject } from '../../model/json.ts'
-import type { ApiObject } from '../../model/object.ts'
+import { controllerOf, type ApiObject } from '../../model/object.ts'
 import { parseJson } from '../../model/parse-json.ts'
 import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { Secret, type SecretObject } from '../built-in-kinds.ts'
@@ -10,36 +11,66 @@ import type { Outputs } from './external-options.ts'
 import type { SecretTarget } from '../secret-source.ts'
 import { recall, type ExternalMemory } from './memory.ts'
 
+/** Which outputs there are, and where. */
+type Kept = Pick<ExternalMemory, 'outputsAt' | 'outputsAlso' | 'outputKeys'>
+
 interface Keeping {
   readonly entity: JsonObject
   readonly ctx: Context
-  /** Makes it known for good which outputs there are, and where in AWS: a crash behind their write must not lose it. */
-  noteKept(kept: Pick<ExternalMemory, 'outputsAt' | 'outputKeys'>): Promise<void>
+  /** Makes it known for good: a crash around a write must lose nothing, and leave nothing behind. */
+  noteKept(kept: Kept): Promise<void>
 }
 
 /**
- * Keeps what the far side gave out, now or before; what it returns tells later whether that is still so. What an
- * earlier run has kept elsewhere in AWS is removed first.
+ * Keeps what the far side gave out, now or before; what it returns tells later whether that is still so. What is kept
+ * elsewhere is removed once all of it is where it is to be: it may be told nowhere else.
  */
 export async function keepOutputs(
   outputs: Outputs<ApiObject>,
   object: ApiObject,
   { entity, ctx, noteKept }: Keeping,
 ): Promise<string> {
-  const { outputsAt: before, outputKeys: keysBefore } = recall(ctx)
+  const { outputsAt: before, outputsAlso: also, outputKeys: keysBefore } = recall(ctx)
   const target = outputs.to?.(object)
   const told = tellingOnly(outputs.data(entity))
   const data = { ...(await findUntold(outputs, object, { told, ctx })), ...told }
   const outputKeys = Object.keys(data).toSorted()
+  // Nothing of this entity is anywhere yet: what is elsewhere is of one before it.
+  const isFirst = keysBefore === undefined
   const hasMoved = !equal(before, target)
-  if (hasMoved && before !== undefined) await ctx.outside.removeSecret(before)
-  if (hasMoved || !equal(keysBefore, outputKeys)) await noteKept({ ...(target && { outputsAt: target }), outputKeys })
-  if (target !== undefined) {
-    await ctx.outside.keepSecret(target, data)
-    return inVault
+  if (also !== undefined && !equal(also, target)) await ctx.outside.removeSecret(also)
+  if (hasMoved || !equal(keysBefore, outputKeys))
+    await noteKept({ ...(isFirst ? movingTo(target, before) : movingTo(before, target)), outputKeys })
+  const kept = await write(outputs.name(object), data, { target, ctx })
+  if (hasMoved && !isFirst) await noteKept({ ...movingTo(target, before), outputKeys })
+  if (!hasMoved) return kept
+  if (before !== undefined) await ctx.outside.removeSecret(before)
+  else if (!isFirst) await deleteSecret(outputs.name(object), object, ctx)
+  return kept
+}
+
+/** The one that was theirs. */
+async function deleteSecret(name: string, { metadata: { uid } }: ApiObject, ctx: Context): Promise<void> {
+  const found = await ctx.get(Secret, name)
+  if (found !== undefined && controllerOf(found)?.uid === uid) await ctx.delete(Secret, name)
+}
+
+/** They are in one place, and may be in the other. */
+function movingTo(at: SecretTarget | undefined, also: SecretTarget | undefined): Kept {
+  return { ...(at && { outputsAt: at }), ...(also && !equal(at, also) && { outputsAlso: also }) }
+}
+
+async function write(
+  name: string,
+  data: Texts,
+  { target, ctx }: { readonly target: SecretTarget | undefined; readonly ctx: Context },
+): Promise<string> {
+  if (target === undefined) {
+    const kept = await ctx.apply(Secret, { metadata: { name }, stringData: data })
+    return digest(canonicalJson(kept.data))
   }
-  const kept = await ctx.apply(Secret, { metadata: { name: outputs.name(object) }, stringData: data })
-  return digest(canonicalJson(kept.data))
+  await ctx.outside.keepSecret(target, data)
+  return inVault
 }
 
 type Texts = Readonly<Record<string, string>>
@@ -57,8 +88,19 @@ async function findUntold(
   const { outputsAt, outputKeys = [] } = recall(ctx)
   const untold = outputKeys.filter((key) => told[key] === undefined)
   if (untold.length === 0) return {}
-  const kept = outputsAt === undefined ? textsOf(await ctx.get(Secret, name(object))) : await readKept(outputsAt, ctx)
+  const kept =
+    outputsAt === undefined
+      ? textsOf(await ctx.get(Secret, name(object)))
+      : await readKept(outputsAt, ctx).catch((error: unknown) => {
+          throw notKept(untold, error)
+        })
   return tellingOnly(Object.fromEntries(untold.map((key) => [key, kept[key]])))
+}
+
+function notKept(untold: readonly string[], error: unknown): unknown {
+  if (!hasCode(error, 'UNAVAILABLE')) return error
+  const text = `${untold.join(', ')} is told no more, and cannot be read where it is kept: ${error.message}`
+  return new OperatingError('UNAVAILABLE', `${text}; if it is lost, delete the entity outside, and another one is made`)
 }
 
 function textsOf({ data = {} }: SecretObject = {} as SecretObject): Texts {
@@ -104,6 +146,6 @@ export async function areOutputsKept(
 
 /** Removes what was kept in AWS, as the entity is gone that it was about. */
 export async function removeOutputs(ctx: Context): Promise<void> {
-  const { outputsAt } = recall(ctx)
-  if (outputsAt !== undefined) await ctx.outside.removeSecret(outputsAt)
+  const { outputsAt, outputsAlso } = recall(ctx)
+  for (const place of [outputsAt, outputsAlso]) if (place !== undefined) await ctx.outside.removeSecret(place)
 }

@@ -181,13 +181,15 @@ async function keepGiven<Client>(run: ExternalRun<Client>, entity: JsonObject): 
   const { ctx, object, spec } = run
   const { outputs } = spec.far
   if (outputs === undefined) return
-  const noteKept = async (kept: Pick<ExternalMemory, 'outputsAt' | 'outputKeys'>): Promise<void> => {
-    const { outputsAt: _, ...memory } = run.memory
+  const noteKept = async (kept: Pick<ExternalMemory, 'outputsAt' | 'outputsAlso' | 'outputKeys'>): Promise<void> => {
+    const { outputsAt: _, outputsAlso: __, ...memory } = run.memory
     remember(run, { ...memory, ...kept })
     await ctx.notes.keep()
   }
   const kept = await keepOutputs(outputs, object, { entity, ctx, noteKept })
-  remember(run, { ...run.memory, outputs: kept })
+  // What moved is nowhere else by now.
+  const { outputsAlso: _, ...memory } = run.memory
+  remember(run, { ...memory, outputs: kept })
 }
 
 /** Fields that the far side has chosen, where the spec says nothing. */

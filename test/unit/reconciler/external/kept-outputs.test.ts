@@ -11,7 +11,7 @@ const elsewhere = { parameter: { name: 'q' } }
 const kept = digestOf(JSON.stringify({ user: 'x' }))
 const made = { id: 'x', createdAtMs: 0, digest, syncedAtMs: nowMs, outputKeys: ['user'] }
 const entities = { x: { id: 'x', owner: 'u', size: 1 } }
-const secret = { 'ns/thing-login': { data: { user: 'x' } } as unknown as ApiObject }
+const secret = { 'ns/thing-login': { metadata: {}, data: { user: 'x' } } as unknown as ApiObject }
 
 function given(to: unknown, more: Given = {}): Given {
   const outputs: Outputs<ApiObject> = {
@@ -51,31 +51,42 @@ describe('outputs', () => {
       { outputsAt: target },
     ],
     [
-      'that move are removed first',
+      'that move are removed behind that',
       target,
       { ...dueMemory, outputs: 'vault', outputsAt: elsewhere },
+      [
+        ['keep', target, { user: 'x' }],
+        ['remove', elsewhere],
+      ],
+      { outputsAt: target },
+    ],
+    [
+      'that come back are removed behind that',
+      undefined,
+      { ...dueMemory, outputs: 'vault', outputsAt: elsewhere },
+      [applied, ['remove', elsewhere]],
+      { outputs: kept },
+    ],
+    [
+      'that were on their way elsewhere are removed there',
+      target,
+      { ...dueMemory, outputs: 'vault', outputsAt: target, outputsAlso: elsewhere },
       [
         ['remove', elsewhere],
         ['keep', target, { user: 'x' }],
       ],
       { outputsAt: target },
     ],
-    [
-      'that come back are removed first',
-      undefined,
-      { ...dueMemory, outputs: 'vault', outputsAt: elsewhere },
-      [['remove', elsewhere], applied],
-      { outputs: kept },
-    ],
   ])('%s', async (...[, to, memory, secrets, noted]) => {
     const told = await runOnce(given(to, { memory }))
     expect(told.secrets).toEqual(secrets)
     expect(told.memory).toMatchObject(noted)
     expect(told.memory?.outputsAt).toEqual(to)
+    expect(told.memory).not.toHaveProperty('outputsAlso')
   })
 
-  it('that move are known to be there before they are, and else nothing is made durable', async () => {
-    expect((await runOnce(given(target, { memory: dueMemory }))).keeps).toBe(1)
+  it('that move are known to be there before they are, and when they are; else nothing is made durable', async () => {
+    expect((await runOnce(given(target, { memory: dueMemory }))).keeps).toBe(2)
     expect((await runOnce(given(target, { memory: { ...dueMemory, outputsAt: target } }))).keeps).toBe(0)
     expect((await runOnce(given(undefined, { memory: dueMemory }))).keeps).toBe(0)
     expect((await runOnce(given(undefined, { memory: { ...dueMemory, outputKeys: ['other'] } }))).keeps).toBe(1)
@@ -97,6 +108,14 @@ describe('outputs', () => {
 
   it.each<[string, Given, readonly unknown[]]>([
     ['go with it', { memory: { ...made, outputsAt: target } }, [['remove', target]]],
+    [
+      'go with it from where they were on their way to, too',
+      { memory: { ...made, outputsAt: target, outputsAlso: elsewhere } },
+      [
+        ['remove', target],
+        ['remove', elsewhere],
+      ],
+    ],
     ['of a Secret go by themselves', { memory: made }, []],
     [
       'stay with an entity that is kept',

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { defineExternal, defineKind, externalStatus, Secret, secretTarget } from '../../../../shared/index.ts'
+import {
+  defineExternal,
+  defineKind,
+  externalStatus,
+  OperatingError,
+  Secret,
+  secretTarget,
+} from '../../../../shared/index.ts'
 import { createTestEnv, createTestVault, type TestEnv, type TestVault } from '../../../../shared/testing/test-env.ts'
 
 const Account = defineKind({
@@ -107,6 +114,7 @@ describe('outputs of an external', () => {
     await apply(world, secret)
     await env.advance('5m')
     expect([...world.vault.texts]).toEqual([['secretsManager:shop/default/a', json]])
+    expect(await kept()).toBeUndefined()
     await apply(world, parameter)
     await env.advance('5m')
     expect([...world.vault.texts]).toEqual([['parameter:shop/default/a', password]])
@@ -116,6 +124,100 @@ describe('outputs of an external', () => {
     world.accounts.clear()
     await env.advance('5m')
     expect(await kept()).toEqual(login)
+  })
+
+  const theirs = { secretsManager: { name: 'shop/default/theirs' } }
+
+  it('that are told only once stay where they are until they are where they move to, and come from nowhere else', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const { vault } = world
+    vault.put({ secretsManager: 'shop/default/theirs' }, '{"password":"theirs"}')
+    await apply(world)
+    for (const [to, ours] of [[undefined, ''] as const, [secret, 'secretsManager:shop/default/a'] as const]) {
+      await apply(world, theirs)
+      await env.advance('5m')
+      expect(JSON.stringify(await env.get(Account, 'a'))).toContain('is not of this object: to hand it over')
+      if (ours !== '') expect(vault.texts.get(ours)).toBe(json)
+      await apply(world, to)
+      await env.advance('5m')
+      if (to === undefined) {
+        expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
+        await apply(world, secret)
+      } else expect(vault.texts.get(ours)).toBe(json)
+    }
+    await apply(world, parameter)
+    expect(Object.fromEntries(vault.texts)).toEqual({
+      'secretsManager:shop/default/theirs': '{"password":"theirs"}',
+      'parameter:shop/default/a': password,
+    })
+  })
+
+  it.each([
+    ['first', 'write'],
+    ['move', 'write'],
+    ['move', 'remove'],
+  ] as const)(
+    'that are told only once are lost and left nowhere by a process that ends in a %s %s',
+    async (when, verb) => {
+      const world = await start({ isToldOnce: true })
+      await using env = world.env
+      if (when === 'move') await apply(world, secret)
+      const work = world.vault[verb].bind(world.vault) as (...given: readonly unknown[]) => Promise<unknown>
+      let isCrashed = false
+      Object.assign(world.vault, {
+        [verb]: async (...given: readonly unknown[]) => {
+          const result = await work(...given)
+          if (isCrashed) return result
+          isCrashed = true
+          await env.crash()
+          return result
+        },
+      })
+      await apply(world, parameter)
+      await env.advance('5m')
+      expect([isCrashed, ...world.vault.texts]).toEqual([true, ['parameter:shop/default/a', password]])
+      await env.delete(Account, 'a')
+      await env.advance('10m')
+      expect([world.vault.texts.size, world.accounts.size]).toEqual([0, 0])
+    },
+  )
+
+  it('that are told only once and could not be kept say so, until another entity is made', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const { write } = world.vault
+    const away = async (): Promise<never> => {
+      throw new OperatingError('UNAVAILABLE', 'no answer')
+    }
+    Object.assign(world.vault, { write: away })
+    await apply(world, secret)
+    Object.assign(world.vault, { write })
+    await env.advance('5m')
+    const why = 'password is told no more, and cannot be read where it is kept: there is no secret shop/default/a in'
+    expect(JSON.stringify(await env.get(Account, 'a'))).toContain(why)
+    world.accounts.clear()
+    await env.advance('5m')
+    expect(world.vault.texts.get('secretsManager:shop/default/a')).toContain(password)
+    expect(await env.get(Account, 'a')).toMatchObject({ status: { conditions: [{ status: 'True' }, {}] } })
+  })
+
+  it('that move and are no more wanted there are removed from both places', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    await apply(world, secret)
+    const keep = world.vault.write.bind(world.vault)
+    Object.assign(world.vault, {
+      write: async (...given: Parameters<typeof keep>) => {
+        await keep(...given)
+        throw new OperatingError('UNAVAILABLE', 'no answer')
+      },
+    })
+    await apply(world, parameter)
+    Object.assign(world.vault, { write: keep })
+    await apply(world, { parameter: { name: '/shop/default/b' } })
+    await env.advance('5m')
+    expect([...world.vault.texts]).toEqual([['parameter:shop/default/b', json]])
   })
 
   it('that are told only once are kept though what comes after them fails, or the process dies behind them', async () => {
