@@ -118,7 +118,8 @@ function request<Result>(
 
 async function apply(process: TestProcess, kind: NamedVersion, body: JsonObject): Promise<ApiObject> {
   const { name, namespace } = isObject(body['metadata']) ? body['metadata'] : {}
-  if (typeof name !== 'string') throw new TypeError(`a ${kind.kind} is applied by its metadata.name, which is ${name}`)
+  if (typeof name !== 'string')
+    throw new TypeError(`a ${kind.kind} is applied by its metadata.name, which is ${String(name)}`)
   const at = { name, namespace: String(namespace ?? 'default') }
   const sent = asSent(`${kind.kind} ${name}`, body)
   const { stored } = await request(process, kind, (resources, of) =>

@@ -1,5 +1,5 @@
 import { ownResyncMs, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
-import { digest } from '../../model/digest.ts'
+import { digest as digestOf } from '../../model/digest.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
@@ -112,7 +112,7 @@ async function isAskedFor<Client>(
 /** The request to run now that the object carries: of a long text the digest, since it is noted. */
 export function reconcileRequestOf({ metadata: { annotations } }: ApiObject): string | undefined {
   const request = annotations?.[reconcileRequestAnnotation]
-  return request !== undefined && request.length > requestLengthMax ? digest(request) : request
+  return request !== undefined && request.length > requestLengthMax ? digestOf(request) : request
 }
 
 const requestLengthMax = 100

@@ -9,7 +9,7 @@ const round: Record<string, unknown> = {}
 round['round'] = round
 const bare = Object.assign(Object.create(null) as object, { round })
 
-const unanswered = (cause: unknown): Error => new TypeError('fetch failed', { cause })
+const unanswered = (cause?: unknown): Error => new TypeError('fetch failed', { cause })
 const withMessage = (message: unknown): Error => Object.assign(new Error('away'), { message })
 
 describe('what a run threw', () => {
@@ -17,7 +17,7 @@ describe('what a run threw', () => {
     ['an Error', new Error('away'), { ...failed, message: 'away' }],
     ['an Error without a message', new Error(''), { ...failed, message: 'Error' }],
     ['a fetch without an answer', unanswered({ code: 'ECONNREFUSED' }), { message: 'fetch failed: ECONNREFUSED' }],
-    ['a fetch that does not say why', unanswered(undefined), { message: 'fetch failed' }],
+    ['a fetch that does not say why', unanswered(), { message: 'fetch failed' }],
     ['a fetch with a code that is none', unanswered({ code: 5 }), { message: 'fetch failed' }],
     ['several errors', new AggregateError([new Error('a'), 'b', new Error('a')]), { ...failed, message: 'a; b' }],
     ['all of several', new AggregateError([new Error('a')], 'All promises were rejected'), { message: 'a' }],

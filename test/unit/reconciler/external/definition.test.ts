@@ -148,6 +148,6 @@ it('tells the budgets that its runs have called by', async () => {
 })
 
 it.each(['syncPeriod', 'grace'])('says that its %s is no duration', (option) => {
-  const options = { connect: nothing, declared: () => ({}), api: { ...api, ownerOf: () => undefined } }
+  const options = { connect: nothing, declared: () => ({}), api: { ...api, ownerOf: () => 'u' } }
   expect(() => defineExternal(Box, { ...options, [option]: 'soon' })).toThrow(`Box: ${option}: not a duration: "soon"`)
 })

@@ -292,8 +292,8 @@ describe('what the status says of an entity', () => {
     const { drift } = await runOnce({ spec, memory: { ...made, digest: of }, entities: { x: entity } })
     expect(drift).toEqual([`${noted?.differs?.join(', ')} changed outside; put back`])
     const name = 'a'.repeat(300)
-    const long = await runOnce({ spec: { [name]: 1 }, memory, entities: { x: entity }, annotations: observe })
-    expect(long.memory?.differs).toEqual([`${name.slice(0, 200)}…`])
+    const one = await runOnce({ spec: { [name]: 1 }, memory, entities: { x: entity }, annotations: observe })
+    expect(one.memory?.differs).toEqual([`${name.slice(0, 200)}…`])
   })
 
   it('is that a field cannot be changed, which is sent as it is', async () => {
@@ -550,7 +550,7 @@ describe('a rate that the account has reached', () => {
     ['a planned change', 1_000, 1_900, true, true],
     ['what the status shows, without the change', 1_900, 1_900, true, false],
     ['neither, with a long refusal and long names', 1_900, 0, false, false],
-  ])('notes what there is room for: %s', async (_what, shownLength, zoneLength, hasShown, hasPlan) => {
+  ])('notes what there is room for: %s', async (...[, shownLength, zoneLength, hasShown, hasPlan]) => {
     const shown = { text: 's'.repeat(shownLength) }
     const refusal = { digest: 'old', atMs: long, reason: 'CreateRefused', message: 'r'.repeat(1_000) }
     const adoptedAs = 'arn:'.repeat(300)
