@@ -119,7 +119,15 @@ function canBeName(name: unknown): boolean {
 
 const nameLengthMax = 253
 
-function toList(found: References): readonly Reference[] {
-  if (found === undefined) return []
-  return Array.isArray(found) ? (found as readonly Reference[]) : [found as Reference]
+/** Also of a function without types: what it leaves out is none. Throws a TypeError for what can be no reference. */
+function toList(found: References | null): readonly Reference[] {
+  const list = (Array.isArray(found) ? found : [found]) as readonly (Reference | null | undefined)[]
+  return list.filter((one) => one !== undefined && one !== null).map(requireReference)
+}
+
+function requireReference(one: Reference): Reference {
+  const isReference = typeof one === 'object' && !('then' in one) && !(Symbol.iterator in one)
+  if (isReference) return one
+  const what = typeof one === 'object' ? one.constructor.name : JSON.stringify(one).slice(0, 100)
+  throw new TypeError(`a watch names objects as { name }, one or a list of them, and not as ${what}`)
 }

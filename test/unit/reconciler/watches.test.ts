@@ -42,3 +42,19 @@ it.each([
   const { targets } = referenceWatch(reference<ApiObject>(kind as never, () => given))
   expect(targets(object)).toEqual(keys)
 })
+
+it.each([[null], [[null, { name: 'a' }, undefined]]])('what is left out, %j, is no reference', (given) => {
+  const { targets } = referenceWatch(reference(ConfigMap, () => given as never))
+  expect(targets(object)).toEqual(given === null ? [] : [possible])
+})
+
+it.each([
+  ['a text', 'a', '"a"'],
+  ['texts', ['a'], '"a"'],
+  ['a number', 5, '5'],
+  ['a promise', Promise.resolve({ name: 'a' }), 'Promise'],
+  ['a set', new Set([{ name: 'a' }]), 'Set'],
+])('%s is refused where an object is to be named', (_what, given, said) => {
+  const { targets } = referenceWatch(reference(ConfigMap, () => given as never))
+  expect(() => targets(object)).toThrow(`a watch names objects as { name }, one or a list of them, and not as ${said}`)
+})
