@@ -1,5 +1,6 @@
 import type { Context, OutsideVerb } from '../context.ts'
 import { failureClass, retryAfterMsOf, type FailureClass } from './failure-class.ts'
+import { HttpError } from './http-error.ts'
 import type { BudgetLane, RateBudget } from './rate-budget.ts'
 import { noteSharedLimit, takeShared } from './shared-budget.ts'
 
@@ -26,11 +27,14 @@ export class RateLimited extends Error {
   readonly afterMs: number
   /** The far side has refused the call; otherwise none was made. */
   readonly wasCalled: boolean
+  /** It says that it has done nothing of what was asked: 429 is about the request, and 503 about itself. */
+  readonly isUndone: boolean
 
-  constructor(afterMs: number, wasCalled: boolean) {
+  constructor(afterMs: number, refusal?: unknown) {
     super("the account's rate limit is reached; the calls continue by themselves")
     this.afterMs = afterMs
-    this.wasCalled = wasCalled
+    this.wasCalled = refusal !== undefined
+    this.isUndone = refusal instanceof HttpError && refusal.status === 429
   }
 }
 
@@ -60,7 +64,7 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
   return {
     make: async (verb, call, { before, free = false } = {}) => {
       const waitMs = free || budget === undefined ? 0 : await takeShared(budget, lane(), ctx)
-      if (waitMs > 0) throw new RateLimited(waitMs, false)
+      if (waitMs > 0) throw new RateLimited(waitMs)
       await before?.()
       try {
         const answer = await call()
@@ -74,7 +78,7 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
         if (how !== 'rateLimited') throw new CallFailed(verb, how, error)
         const afterMs = retryAfterMsOf(error)
         if (budget !== undefined) await noteSharedLimit(budget, ctx.now() + afterMs, ctx)
-        throw new RateLimited(afterMs, true)
+        throw new RateLimited(afterMs, error)
       }
     },
   }

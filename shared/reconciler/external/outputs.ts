@@ -52,7 +52,7 @@ export async function keepOutputs(
 /** The one that was theirs. */
 async function deleteSecret(name: string, { metadata: { uid } }: ApiObject, ctx: Context): Promise<void> {
   const found = await ctx.get(Secret, name)
-  if (found !== undefined && controllerOf(found)?.uid === uid) await ctx.delete(Secret, name)
+  if (found !== undefined && controllerOf(found as unknown as ApiObject)?.uid === uid) await ctx.delete(Secret, name)
 }
 
 /** They are in one place, and may be in the other. */

@@ -197,7 +197,10 @@ async function initialiseLate<Client>(run: ExternalRun<Client>, entity: JsonObje
   const { object, ctx, spec } = run
   const chosen = spec.far.lateInitialized?.(entity) ?? {}
   const declared = (object as { readonly spec?: JsonObject }).spec ?? {}
-  const late = Object.entries(chosen).filter(([field, value]) => value !== undefined && declared[field] === undefined)
+  // Null would be written as nothing, and be missed by the next run.
+  const late = Object.entries(chosen).filter(
+    ([field, value]) => (value ?? null) !== null && declared[field] === undefined,
+  )
   if (late.length === 0) return
   const fields = Object.fromEntries(late)
   await ctx.patch(spec.kind, object.metadata.name, { spec: fields })

@@ -1,5 +1,6 @@
 import { ownResyncMs, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { digest as digestOf } from '../../model/digest.ts'
+import { refuseForeign } from '../../model/foreign-part.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
@@ -122,9 +123,12 @@ export function ownerOf<Client>({ object, memory }: ExternalRun<Client>): Owner 
   return { uid, kind: object.kind, namespace, name, token: tokenOf(uid, memory.round) }
 }
 
+/** Throws a TypeError for what JSON cannot say: it would differ from what is there for ever, or never. */
 export function declareFor<Client>(run: ExternalRun<Client>): JsonObject {
-  const { far } = run.spec
-  return far.declared(run.object, { refs: run.found.objects, client: run.client, owner: ownerOf(run) })
+  const { far, kind } = run.spec
+  const declared = far.declared(run.object, { refs: run.found.objects, client: run.client, owner: ownerOf(run) })
+  refuseForeign(declared, '', `what is declared of ${kind.kind} ${run.object.metadata.name} cannot be compared`)
+  return declared
 }
 
 /** The run as the decision sees it. */

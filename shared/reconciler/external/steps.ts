@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
+import type { ExternalApi } from './external-api.ts'
 import { canBeNoted, note, withoutEntity, type EntityChange, type ExternalMemory } from './memory.ts'
 import { declareFor, idIn, ownerOf, type ExternalRun } from './run.ts'
 
@@ -51,7 +52,7 @@ async function makeStep<Client>(run: ExternalRun<Client>, step: Step): Promise<v
   switch (step.do) {
     case 'get':
       await checkPlace(run)
-      run.seen = { entity: await calls.make('get', () => api.get(client, step.id)) }
+      run.seen = { entity: await calls.make('get', async () => requireLook(await api.get(client, step.id))) }
       return
     case 'find':
       run.seen = { entity: await find(run) }
@@ -96,13 +97,14 @@ async function locate<Client>({
 }
 
 async function find<Client>(run: ExternalRun<Client>): Promise<JsonObject | undefined> {
-  return run.calls.make('find', async () => run.spec.far.api.find?.(run.client, ownerOf(run)))
+  return run.calls.make('find', async () => requireLook(await run.spec.far.api.find?.(run.client, ownerOf(run))))
 }
 
 /** The intent is durable before the call is made, and the id after it, before anything else happens. */
 async function create<Client>(run: ExternalRun<Client>, round: number): Promise<void> {
   const { ctx, calls, client, spec } = run
   const { api } = spec.far
+  const { intent: before } = run.memory
   const where = await locate(run)
   const intend = (): Promise<void> => {
     remember(run, { ...run.memory, ...where, round, intent: { atMs: ctx.now() } })
@@ -117,18 +119,32 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
     run.seen = { entity }
     run.has = 'asserted'
   } catch (error) {
+    if (!isKnownUndone(api, error, before)) throw error
     await forgetIntent(run, error)
   }
 }
 
 /** A create that is known not to have happened leaves no intent behind; one that met something else looks at it. */
 async function forgetIntent<Client>(run: ExternalRun<Client>, error: unknown): Promise<void> {
-  if (!(error instanceof CallFailed) || error.class === 'unknown') throw error
   const { intent: _, ...memory } = run.memory
   remember(run, memory)
-  if (error.class !== 'conflict') throw error
+  if (!(error instanceof CallFailed) || error.class !== 'conflict') throw error
   run.conflict = error.message
   run.seen = { entity: await find(run) }
+}
+
+/**
+ * Where a look can tell, it is asked after a 429, too; where none can, a person would be for what nobody did. What an
+ * attempt before this one came to, the answer to this one does not tell.
+ */
+function isKnownUndone<Client>(
+  { find: look, createsOncePerToken }: ExternalApi<Client>,
+  error: unknown,
+  before: ExternalMemory['intent'],
+): boolean {
+  if (look === undefined && before !== undefined && createsOncePerToken === true) return false
+  if (error instanceof RateLimited) return error.isUndone && look === undefined
+  return error instanceof CallFailed && error.class !== 'unknown'
 }
 
 async function adopt<Client>(
@@ -175,6 +191,13 @@ async function update<Client>(
   if (takenFrom !== undefined) remember(run, memory)
   if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
 }
+
+/** What is neither an entity nor nothing does not tell that it is gone. */
+function requireLook(answer: unknown): JsonObject | undefined {
+  return answer === undefined ? undefined : requireEntity(answer, lookRule)
+}
+
+const lookRule = 'an API that looks for an entity returns it, or undefined if it is not there'
 
 function requireEntity(answer: unknown, rule: string): JsonObject {
   if (isObject(answer)) return answer

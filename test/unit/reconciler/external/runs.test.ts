@@ -139,6 +139,25 @@ describe('an entity', () => {
     expect((await runOnce({ memory: { ...memory }, entities: { x: entity }, annotations })).calls).toEqual([])
   })
 
+  it.each([null, 'text', ['a']])('that a look does not tell, but %j, is not taken for gone', async (answer) => {
+    const rule = 'an API that looks for an entity returns it, or undefined if it is not there'
+    const got = await runOnce({ memory: made, failing: { get: answer } })
+    expect([got.error?.message, got.calls]).toEqual([rule, ['get x']])
+    const found = await runOnce({ memory: { intent: { atMs: long } }, api: { find: async () => answer as never } })
+    expect([found.error?.message, found.calls]).toEqual([rule, []])
+  })
+
+  it.each([
+    [{ size: NaN }, 'size is NaN'],
+    [{ at: new Date(0) }, 'at is of class Date'],
+  ])('that is declared as what JSON cannot say is not made', async (declared, why) => {
+    const { error, calls } = await runOnce({ far: { declared: () => declared as never } })
+    expect([error?.message, calls]).toEqual([
+      expect.stringContaining(`what is declared of Thing thing cannot be compared: ${why}`),
+      [],
+    ])
+  })
+
   it('that is made again leaves nothing of the one before it but what is the object’s', async () => {
     const outputsAt = { parameter: { name: 'p' } }
     const { memory, created } = await runOnce({
@@ -473,8 +492,30 @@ describe('a rate that the account has reached', () => {
       ready: waiting,
       conditions: { Synced: { status: 'False', ...waiting } },
     })
-    // Whether it was made, a look says: the far side may have counted a call that it had taken.
-    expect([memory, recorded]).toEqual([{ round: 0, intent: { atMs: nowMs } }, ['create error']])
+    // Nobody could look whether it was made: a person would be asked about what the far side has refused.
+    expect([memory, recorded]).toEqual([{ round: 0 }, ['create error']])
+  })
+
+  it('makes an object look for what it was not allowed to make, if it can, and if nobody knows', async () => {
+    const intent = { atMs: nowMs }
+    // The far side may have counted a call that it had taken.
+    const refused = await runOnce({ api: finding(), failing: { create: limited } })
+    expect(refused.memory).toEqual({ round: 0, intent })
+    const away = new HttpError(503, 'later', { retryAfterMs: 5_000 })
+    const unknown = await runOnce({ failing: { create: away } })
+    expect([unknown.outcome?.kind, unknown.memory]).toEqual(['again', { round: 0, intent }])
+  })
+
+  it.each([limited, refused])('tells nothing of an attempt before it that nobody can look for: %s', async (answer) => {
+    const api = { createsOncePerToken: true }
+    const { memory } = await runOnce({ memory: { intent: { atMs: long } }, api, failing: { create: answer } })
+    expect(memory?.intent).toEqual({ atMs: nowMs })
+    const looked = await runOnce({
+      memory: { intent: { atMs: long } },
+      api: { ...api, ...finding() },
+      failing: { create: refused },
+    })
+    expect(looked.memory).not.toHaveProperty('intent')
   })
 
   it('makes nothing of a look for which nobody waits', async () => {
@@ -686,7 +727,7 @@ describe('the place of an entity', () => {
 
 describe('values that the far side chose', () => {
   it('are written into the spec where it says nothing, once, and count as declared', async () => {
-    const far = { lateInitialized: () => ({ size: 7, zone: 'a', none: undefined }) }
+    const far = { lateInitialized: () => ({ size: 7, zone: 'a', none: undefined, nothing: null }) }
     const { patches, memory } = await runOnce({ far })
     expect(patches).toEqual([['thing', { spec: { zone: 'a' } }]])
     expect(memory?.digest).toBe(declarationDigest(thingOf({ spec: { size: 1, zone: 'a' } }), {}))
