@@ -16,7 +16,7 @@ import { createSeededRandom } from './seeded-random.ts'
 import { createTestClient, manager, type TestClient } from './test-client.ts'
 import { testEngine, type OpenTestEngine } from './test-engine.ts'
 import { startTestProcess } from './test-process.ts'
-import { createTestTime, type TestTime } from './test-time.ts'
+import { createTestTime, requireRealTimers, type TestTime } from './test-time.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export { checkConversions, type ConversionChecks } from './check-conversions.ts'
@@ -85,6 +85,7 @@ export interface LogLine {
 }
 
 export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestEnv> {
+  requireRealTimers()
   checkTimes(options)
   const clock = createVirtualClock(options.startMs)
   const random = createSeededRandom(options.seed ?? 1)

@@ -29,11 +29,20 @@ export interface Activity {
   awaitRestart(): Promise<void>
 }
 
+const { setImmediate: nextTurn } = globalThis
+
+/** Throws an Error where the timers are those of a test: the store and the queues would wait for them for ever. */
+export function requireRealTimers(): void {
+  if (globalThis.setImmediate !== nextTurn)
+    throw new Error('createTestEnv has a clock of its own, and needs the real timers: leave useFakeTimers out')
+}
+
 export function createTestTime(clock: VirtualClock, activity: Activity): TestTime {
   /** So many that run were waited for in vain: only virtual time can end them. */
   let stuck = 0
 
   const settle = async (): Promise<void> => {
+    requireRealTimers()
     let quietTurns = 0
     let movedMs = performance.now()
     let stillTurns = 0

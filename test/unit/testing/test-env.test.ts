@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import {
   ConfigMap,
@@ -191,6 +191,18 @@ describe('what cannot be is refused', () => {
   ])('a time in which nothing moves: %j', async (options, why) => {
     env = await createTestEnv()
     await expect(createTestEnv(options)).rejects.toThrow(why)
+  })
+
+  it('timers of a test, for which everything would wait', async () => {
+    env = await createTestEnv()
+    vi.useFakeTimers()
+    try {
+      await expect(createTestEnv()).rejects.toThrow('needs the real timers: leave useFakeTimers out')
+      await expect(env.advance('1m')).rejects.toThrow('needs the real timers')
+    } finally {
+      vi.useRealTimers()
+    }
+    await env.advance('1m')
   })
 
   it('a crash from which no start leads back, and one of what is closed', async () => {
