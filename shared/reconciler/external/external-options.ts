@@ -58,6 +58,7 @@ export interface ExternalBehaviour {
 
 export interface Connecting<Required> {
   readonly refs: Resolved<Required>
+  /** Of its notes the key `external` is taken, and 400 characters are free. */
   readonly ctx: Context
 }
 
