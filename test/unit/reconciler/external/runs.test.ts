@@ -499,8 +499,8 @@ describe('a rate that the account has reached', () => {
   it('makes an object look for what it was not allowed to make, if it can, and if nobody knows', async () => {
     const intent = { atMs: nowMs }
     // The far side may have counted a call that it had taken.
-    const refused = await runOnce({ api: finding(), failing: { create: limited } })
-    expect(refused.memory).toEqual({ round: 0, intent })
+    const looking = await runOnce({ api: finding(), failing: { create: limited } })
+    expect(looking.memory).toEqual({ round: 0, intent })
     const away = new HttpError(503, 'later', { retryAfterMs: 5_000 })
     const unknown = await runOnce({ failing: { create: away } })
     expect([unknown.outcome?.kind, unknown.memory]).toEqual(['again', { round: 0, intent }])
