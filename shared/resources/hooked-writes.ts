@@ -3,6 +3,7 @@ import { isEnginesAnnotation } from '../model/control-annotations.ts'
 import { equal } from '../model/json.ts'
 import { checkMetadata } from '../model/metadata.ts'
 import type { ApiObject } from '../model/object.ts'
+import { prune } from '../model/schema/prune.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import { checkSchema, refuse, withDefaults } from './admission.ts'
@@ -81,7 +82,8 @@ async function completeByHook(
 ): Promise<ApiObject> {
   const completed = await hooks.complete(object)
   if (completed === object) return object
-  const whole = withDefaults(kind, completed)
+  // As of whoever writes: what the kind does not have is not stored.
+  const whole = withDefaults(kind, prune(kind.schema, completed).value)
   return live === undefined ? whole : withGeneration(kind, live.found, whole)
 }
 

@@ -100,6 +100,7 @@ describe('a hooked write', () => {
   it.each<[string, JsonObject | undefined, JsonObject, number]>([
     ['adds nothing', undefined, { size: 1, color: 'red' }, 4],
     ['adds a field', { size: 1, note: 'x' }, { size: 1, color: 'red', note: 'x' }, 5],
+    ['adds a field that the kind does not have', { size: 1, typo: 'x' }, { size: 1, color: 'red' }, 4],
   ])('whose hook %s moves the generation by what was there', async (...row) => {
     const [, spec, made, generation] = row
     const hooks = { default: () => spec && { spec } }
