@@ -23,7 +23,7 @@ function oneOf(fields: readonly string[], message: string): Readonly<Record<stri
 
 /**
  * For a field of a spec that names a secret value, in a Secret of the namespace or in AWS: `ctx.outside.readSecret`
- * reads it.
+ * reads it. A rule holds it to one of the three; zod's `extend`, `pick` and the like make another schema without it.
  */
 export const secretSource = z
   .object({
