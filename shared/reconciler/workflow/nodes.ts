@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { Applied, Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
@@ -34,10 +34,18 @@ export async function makeNode<Primary>(node: WorkflowNode<Primary>): Promise<Ma
   const { name, dependent, primary, ctx, saysWanted } = node
   const { kind, readyWhen = () => true } = dependent
   const wanted = toList(await dependent.desired(primary, ctx))
-  for (const { metadata } of wanted) claim(node, metadata)
+  for (const object of wanted) claim(node, requireWanted(object).metadata)
   saysWanted.add(name)
   const objects = await allDone(wanted.map((object) => ctx.apply(kind, labelNode(object, name))))
   return { objects, ready: objects.every((object) => !isDeleting(object) && readyWhen(object, primary)) }
+}
+
+/** Throws a TypeError for what is left out where there are no types. */
+function requireWanted(object: Applied<JsonObject>): Applied<JsonObject> {
+  if (isObject(object) && isObject(object.metadata)) return object
+  throw new TypeError(
+    `desired returns an object with metadata, or a list of them, and not ${JSON.stringify(object)}: wantedWhen says that none is wanted`,
+  )
 }
 
 /** Two nodes would undo each other's work for ever. */

@@ -215,6 +215,12 @@ describe('what fails in a pass', () => {
     ['what is desired', { desired: () => Promise.reject(new Error('no idea')) }, 'server: no idea'],
     ['a condition', { wantedWhen: () => Promise.reject(new Error('who knows')) }, 'server: who knows'],
     [
+      'what is left out',
+      { desired: () => undefined as never },
+      'server: desired returns an object with metadata, or a list of them, and not undefined: wantedWhen says',
+    ],
+    ['what is left out of a list', { desired: () => [null as never] }, 'and not null: wantedWhen says that none is'],
+    [
       'an object that is wanted twice',
       { desired: () => [object('x'), object('x')] },
       'server wants the same object twice',
