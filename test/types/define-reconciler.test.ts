@@ -145,7 +145,7 @@ describe('an outcome', () => {
     // @ts-expect-error -- something is to be said
     compiled(async () => {})
     // @ts-expect-error -- `again` says when
-    expect(() => again()).toThrow(TypeError)
+    expect(() => again()).toThrow('not a duration')
     compiled(async () => {
       throw stop('NameTaken', 'it is taken')
     })
