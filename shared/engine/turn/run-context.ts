@@ -1,4 +1,3 @@
-import { durationMs } from '../../model/duration.ts'
 import { attemptsOf, type Deadlines } from '../../model/engine-state.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
@@ -7,6 +6,7 @@ import type { Controller } from '../../reconciler/controller.ts'
 import type { Allowances } from '../../ports/allowances.ts'
 import type { RoleCredentials } from '../../ports/roles.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { toldMs } from '../../reconciler/given-duration.ts'
 import type { SecretSource, SecretTarget } from '../../reconciler/secret-source.ts'
 import type { RecordedEvent } from '../insight/event-recorder.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
@@ -96,7 +96,8 @@ export class RunContext implements Context {
   }
 
   readonly now: Context['now'] = () => this.#run.engine.clock.nowMs()
-  readonly sleep: Context['sleep'] = (duration) => this.#run.engine.clock.sleep(durationMs(duration), this.signal)
+  readonly sleep: Context['sleep'] = (duration) =>
+    this.#run.engine.clock.sleep(toldMs('ctx.sleep', duration), this.signal)
   readonly event: Context['event'] = (type, reason, message) => record(this.#run, { type, reason, message })
   readonly once: Context['once'] = (key, effect, options) => {
     this.#once ??= createOnce(this.#run.memory, this.#run.time)

@@ -135,7 +135,14 @@ function withStatus(verdict: Verdict, status: JsonObject): Verdict {
 }
 
 function isOutcome(value: unknown): value is Outcome {
-  return isObject(value) && (value['kind'] === 'done' || value['kind'] === 'again')
+  if (!isObject(value)) return false
+  const { kind, afterMs, resyncAfterMs = 0 } = value
+  return kind === 'again' ? isTime(afterMs) : kind === 'done' && isTime(resyncAfterMs)
+}
+
+/** Of one that is made by hand it may be none. */
+function isTime(ms: unknown): boolean {
+  return typeof ms === 'number' && ms >= 0 && ms < Infinity
 }
 
 function hasSucceeded(verdict: Verdict | void): boolean {

@@ -124,6 +124,15 @@ const failedBy = (message: unknown) => ({ kind: 'failed', reason: 'ReconcileFail
 
 describe('how a run ends', () => {
   it.each([
+    ...[undefined, Number.NaN, -1, Infinity, '5s'].map((afterMs) => ({ kind: 'again', afterMs })),
+    ...[Number.NaN, -1, Infinity, '5s'].map((resyncAfterMs) => ({ kind: 'done', resyncAfterMs })),
+  ])('made by hand without a time, as %j, it fails', async (outcome) => {
+    expect((await worldOf({ run: () => outcome }).running()).verdict).toMatchObject(
+      failedBy('a reconciler returns done(…) or again(…), or throws'),
+    )
+  })
+
+  it.each([
     ['done', () => done({ syncedAtMs: 3 }), { kind: 'done', syncedAtMs: 3 }],
     ['again', () => again('5s'), { kind: 'again', afterMs: 5_000 }],
     ['nothing', () => {}, failedBy('a reconciler returns done(…) or again(…), or throws')],
