@@ -1,3 +1,4 @@
+import { conditionSchema } from '../model/crd/crd-schema.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 
 /** What the schemas of built-in kinds are made of. */
@@ -12,18 +13,7 @@ export const conditionsSchema: StructuralSchema = {
   type: 'array',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
-  items: {
-    type: 'object',
-    required: ['type', 'status'],
-    properties: {
-      type: text,
-      status: text,
-      reason: text,
-      message: text,
-      lastTransitionTime: time,
-      observedGeneration: { type: 'integer', format: 'int64' },
-    },
-  },
+  items: conditionSchema,
 }
 
 export function objectSchema(description: string, properties: Record<string, StructuralSchema>): StructuralSchema {

@@ -84,7 +84,8 @@ const conversion: StructuralSchema = {
   },
 }
 
-const condition: StructuralSchema = {
+/** One condition, as Kubernetes' built-in kinds have it. */
+export const conditionSchema: StructuralSchema = {
   type: 'object',
   required: ['type', 'status'],
   properties: {
@@ -123,7 +124,7 @@ export const customResourceDefinitionSchema: StructuralSchema = {
       properties: {
         conditions: {
           type: 'array',
-          items: condition,
+          items: conditionSchema,
           'x-kubernetes-list-type': 'map',
           'x-kubernetes-list-map-keys': ['type'],
         },
