@@ -244,7 +244,7 @@ describe.skipIf(newest === undefined)(
       expect(await merge('{"namespace":"other"}')).toContain(
         'the namespace of the provided object (other) does not match',
       )
-      expect(await merge('{"uid":"other"}')).toContain('Conflict')
+      expect(await merge('{"uid":"other"}')).toContain('metadata.uid: Invalid value: "other": field is immutable')
       expect(await merge('{"resourceVersion":"1"}')).toContain('the object has been modified')
     })
 
