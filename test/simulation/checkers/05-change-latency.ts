@@ -4,7 +4,7 @@ import { isPaused } from '../../../shared/model/control-annotations.ts'
 import type { KindName } from '../scenario.ts'
 import { textOf } from '../addresses.ts'
 import type { AcceptedWrite } from '../users.ts'
-import { isLinedUp, isPoisoned, isRoomy, promptMs, type Checker, type Scene } from './checker.ts'
+import { isLinedUp, isPoisoned, isRoomy, isSeenOff, promptMs, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promise 5: a user's change never waits behind a backoff, whatever the object waits for. Promise 10: nor behind
@@ -20,10 +20,6 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
   const isTold = isRoomy(scenario) && !mayWait
   const begun = new Map<string, number>()
   const promise = hasPoison ? 'promise 10, isolation' : 'promise 5, change latency'
-
-  /** Those of its name that are gone are run ahead of it. */
-  const isSeenOff = ({ kind, name }: AcceptedWrite): boolean =>
-    kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && step.act === 'delete')
 
   async function expectRun({ kind, name, namespace, uid, generation }: AcceptedWrite): Promise<void> {
     await world.sleep(promptMs(scenario) + debounceMs(kind))
@@ -61,7 +57,8 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     accepted: (change) => {
       const isRun = !['ConfigMap', 'Crate', 'Kit', 'Tool', 'Namespace', 'Definition'].includes(change.kind)
       const wasPoisoned = hasPoison && steps.some(({ name, mood }) => name === change.name && poison.includes(mood))
-      if (isTold && isRun && !isAway(change.kind) && !wasPoisoned && !isSeenOff(change)) void expectRun(change)
+      if (isTold && isRun && !isAway(change.kind) && !wasPoisoned && !isSeenOff(scenario, change))
+        void expectRun(change)
     },
   }
 }

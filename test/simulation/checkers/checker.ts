@@ -81,6 +81,14 @@ export function isLinedUp({ local, limits = {} }: Scenario, kind: string): boole
   return local !== undefined && limits[kind as KindName] !== undefined
 }
 
+/** Those of its name that are gone are run ahead of it. */
+export function isSeenOff(
+  { steps }: Scenario,
+  { kind, name }: { readonly kind: string; readonly name: string },
+): boolean {
+  return kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && step.act === 'delete')
+}
+
 export function isPoisoned({ steps }: Scenario): boolean {
   return steps.some(({ mood }) => mood === 'crash' || mood === 'hang' || mood === 'spin')
 }

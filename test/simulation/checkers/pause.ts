@@ -3,7 +3,17 @@ import { isPaused } from '../../../shared/model/control-annotations.ts'
 import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { runKinds, type KindName } from '../scenario.ts'
-import { isLinedUp, isPoisoned, isRoomy, named, objectsOf, promptMs, type Checker, type Scene } from './checker.ts'
+import {
+  isLinedUp,
+  isPoisoned,
+  isRoomy,
+  isSeenOff,
+  named,
+  objectsOf,
+  promptMs,
+  type Checker,
+  type Scene,
+} from './checker.ts'
 
 /** Nothing is done for a paused object, clean-up included. It says that it is paused, and no longer than it is. */
 export function createPause({ world, scenario, table, report }: Scene): Checker {
@@ -30,6 +40,7 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
         const live = table.items.get(keyText(keyOf(after.object)))
         // Who waits for a limit would not run any sooner: no change ends that wait.
         if (live?.engine.wait?.kind === 'RateLimited' || isLinedUp(scenario, after.object.kind)) return
+        if (isSeenOff(scenario, { kind: after.object.kind, name: after.object.metadata.name })) return
         if (pauses.get(uid) !== nth) return
         if (live?.object.metadata.uid === uid && isPaused(live.object) && !says(live))
           report(`pause: ${named(live)} is paused and does not say so`)
