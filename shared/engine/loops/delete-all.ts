@@ -23,6 +23,14 @@ export interface KindLeft extends Remaining {
  */
 export type IsDoomed = () => Promise<boolean>
 
+/**
+ * Of what goes before its holder, a namespace or a definition: it is to go as long as the holder is there. A new one of
+ * the same name is another holder.
+ */
+export function doomedWith(resources: Resources, kind: ServedKind, { metadata: { name, uid } }: ApiObject): IsDoomed {
+  return async () => (await absentIfNotFound(resources.get(kind, { name })))?.object.metadata.uid === uid
+}
+
 /** Of one namespace, or of all. */
 export interface Doomed {
   readonly namespace?: string

@@ -3,7 +3,7 @@ import { isCondition } from '../../model/conditions.ts'
 import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { acceptCrd } from '../../model/crd/accept-crd.ts'
 import { sharersOf } from '../../model/crd/accept-names.ts'
-import { absentIfNotFound, hasCode } from '../../model/errors.ts'
+import { hasCode } from '../../model/errors.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
@@ -19,7 +19,7 @@ import { crdFinalizer, eventEndMs } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done, type Outcome } from '../../reconciler/outcome.ts'
-import { deleteAll, deleteSeen } from './delete-all.ts'
+import { deleteAll, deleteSeen, doomedWith } from './delete-all.ts'
 import type { TurnRunner } from '../state/turn.ts'
 
 /** The life cycles of built-in kinds: what they hold goes before they do. They are controllers like any other. */
@@ -50,9 +50,7 @@ export function definitionController({
     if (kind === undefined) return done()
     const graceMs = (parseTimestamp(object.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
     // What is found behind the grace is all there is.
-    const { name, uid } = object.metadata
-    const isDoomed = async (): Promise<boolean> =>
-      (await absentIfNotFound(resources.get(customResourceDefinitionKind, { name })))?.object.metadata.uid === uid
+    const isDoomed = doomedWith(resources, customResourceDefinitionKind, object)
     if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return again('1s')
     return graceMs > 0 ? again(`${Math.ceil(graceMs)}ms`) : done()
   }

@@ -16,7 +16,7 @@ import type { Resources } from '../../resources/resources.ts'
 import { namespaceFinalizer } from '../../resources/strategies.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done } from '../../reconciler/outcome.ts'
-import { deleteContent, type KindLeft } from './delete-all.ts'
+import { deleteContent, doomedWith, type KindLeft } from './delete-all.ts'
 import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
 
 /**
@@ -30,10 +30,8 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
     const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
     const graceMs = graceEndMs(namespace) - ctx.now()
     if (graceMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(graceMs)}ms`)
-    const { name, uid } = namespace.metadata
-    const isDoomed = async (): Promise<boolean> =>
-      (await absentIfNotFound(resources.get(namespaceKind, { name })))?.object.metadata.uid === uid
-    const left = await deleteContent(resources, kinds, { namespace: name, isDoomed })
+    const isDoomed = doomedWith(resources, namespaceKind, namespace)
+    const left = await deleteContent(resources, kinds, { namespace: namespace.metadata.name, isDoomed })
     if (left.length === 0) return done()
     await tell(resources, namespace, { left, nowMs: ctx.now() })
     return again('1s')
