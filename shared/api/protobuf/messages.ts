@@ -4,6 +4,7 @@ import { policyMessages } from './policy-messages.ts'
 import { definitionMessages } from './definition-messages.ts'
 import {
   bytesMap,
+  conditions,
   int,
   selectorMessage,
   many,
@@ -117,21 +118,13 @@ const leaseSpec = message({
   7: pointer('preferredHolder', 'string'),
 })
 
-const namespaceCondition = message({
-  1: string('type'),
-  2: string('status'),
-  4: one('lastTransitionTime', 'time'),
-  5: string('reason'),
-  6: string('message'),
-})
-
 const messages: { readonly [type: string]: Message } = {
   ...policyMessages,
   ...definitionMessages,
   'v1/Namespace': message({
     1: objectMeta,
     2: one('spec', message({ 1: manyStrings('finalizers') })),
-    3: one('status', message({ 1: string('phase'), 2: many('conditions', namespaceCondition) })),
+    3: one('status', message({ 1: string('phase'), 2: conditions })),
   }),
   'v1/ConfigMap': message({
     1: objectMeta,

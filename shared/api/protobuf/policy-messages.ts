@@ -102,14 +102,14 @@ const mutatingPolicySpec = message({
   7: string('reinvocationPolicy'),
 })
 
-const group = 'admissionregistration.k8s.io/v1'
+const group = 'admissionregistration.k8s.io'
 const withSpec = (spec: Message, status?: Message): Message => {
   const fields = { 1: objectMeta, 2: one('spec', spec) }
   return message(status === undefined ? fields : { ...fields, 3: one('status', status) })
 }
 
 export const policyMessages: { readonly [type: string]: Message } = {
-  [`${group}/MutatingWebhookConfiguration`]: message({
+  [`${group}/v1/MutatingWebhookConfiguration`]: message({
     1: objectMeta,
     2: many(
       'webhooks',
@@ -121,7 +121,7 @@ export const policyMessages: { readonly [type: string]: Message } = {
       }),
     ),
   }),
-  [`${group}/ValidatingWebhookConfiguration`]: message({
+  [`${group}/v1/ValidatingWebhookConfiguration`]: message({
     1: objectMeta,
     2: many(
       'webhooks',
@@ -132,14 +132,14 @@ export const policyMessages: { readonly [type: string]: Message } = {
       }),
     ),
   }),
-  [`${group}/ValidatingAdmissionPolicy`]: withSpec(validatingPolicySpec, validatingPolicyStatus),
-  [`${group}/ValidatingAdmissionPolicyBinding`]: withSpec(
+  [`${group}/v1/ValidatingAdmissionPolicy`]: withSpec(validatingPolicySpec, validatingPolicyStatus),
+  [`${group}/v1/ValidatingAdmissionPolicyBinding`]: withSpec(
     message({ ...bindingFields, 4: manyStrings('validationActions') }),
   ),
   ...Object.fromEntries(
     ['v1', 'v1beta1', 'v1alpha1'].flatMap((version) => [
-      [`admissionregistration.k8s.io/${version}/MutatingAdmissionPolicy`, withSpec(mutatingPolicySpec)],
-      [`admissionregistration.k8s.io/${version}/MutatingAdmissionPolicyBinding`, withSpec(message(bindingFields))],
+      [`${group}/${version}/MutatingAdmissionPolicy`, withSpec(mutatingPolicySpec)],
+      [`${group}/${version}/MutatingAdmissionPolicyBinding`, withSpec(message(bindingFields))],
     ]),
   ),
 }

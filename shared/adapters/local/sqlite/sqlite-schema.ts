@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 
 /** Marks a file as ours in its header, so that another program's database is refused instead of written into. */
-/** Tells a database of a control plane from any other, in the head of its file. */
 export const applicationId = 0x5e7901
 const schemaVersion = 4
 
