@@ -115,7 +115,7 @@ export class GradualReleases extends Construct {
   private allowAsking(worker: ControlFunction): void {
     this.allow(['lambda:GetProvisionedConcurrencyConfig'], [`${worker.functionArn}:*`])
     const id = worker.stack.getLogicalId(worker.node.defaultChild as lambda.CfnFunction)
-    acknowledge(this.role, `IAM5[Resource::<${id}.Arn>:*]`, 'Versions to come have numbers that nobody knows.')
+    acknowledge(this.role, `IAM5[Resource::<${id}.Arn>:*]`, 'The numbers of later versions are not known yet.')
   }
 
   private allow(actions: readonly string[], resources: readonly string[]): void {

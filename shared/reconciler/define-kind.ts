@@ -168,7 +168,7 @@ function requireObject({ kind }: SchemaOptions, field: string, { type }: Structu
   if (type !== 'object') throw new DefinitionError(`${kind}: the ${field} is an object: write z.object({ … })`)
 }
 
-/** Whoever reports such a status would not find it there. */
+/** Refuses a status that a reconciler reports and that readers would not find in the object. */
 function refuseTaken({ kind }: SchemaOptions, { properties = {}, additionalProperties }: StructuralSchema): void {
   if (additionalProperties !== undefined)
     throw new DefinitionError(`${kind}: a status has fields such as conditions: put the record into a field of its own`)

@@ -433,9 +433,9 @@ function refuseUid(kind: ServedKind, { name }: Place, { metadata }: JsonObject):
 }
 
 /**
- * To a client's patch of an object the uid is a field that stays, and no precondition: as on Kubernetes that is
- * INVALID. Controllers that let go of children take that for the end of the child, and a conflict for a reason to try
- * again.
+ * Refuses a patch that gives an object another uid. As on Kubernetes the answer is INVALID, because a uid never
+ * changes. A controller that releases its children reads this answer as the end of the child. After a conflict it would
+ * try again.
  */
 function refuseOtherUid(
   kind: ServedKind,

@@ -82,7 +82,7 @@ async function completeByHook(
 ): Promise<ApiObject> {
   const completed = await hooks.complete(object)
   if (completed === object) return object
-  // As of whoever writes: what the kind does not have is not stored.
+  // Fields that the kind does not have are not stored, as in every other write.
   const whole = withDefaults(kind, prune(kind.schema, completed).value)
   return live === undefined ? whole : withGeneration(kind, live.found, whole)
 }

@@ -71,7 +71,7 @@ function policyBindingColumns(): readonly Column[] {
     const { paramRef } = part(binding, 'spec')
     if (!isObject(paramRef)) return unset
     const { name, namespace, selector = null } = paramRef
-    // The kind, which nobody knows here, may be in no namespace.
+    // The kind of the parameters is not known here: its objects may be in no namespace.
     return textOf(name) === '' ? JSON.stringify(selector) : `${textOf(namespace) || '*'}/${textOf(name)}`
   }
   return [

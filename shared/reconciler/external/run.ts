@@ -123,7 +123,7 @@ export function ownerOf<Client>({ object, memory }: ExternalRun<Client>): Owner 
   return { uid, kind: object.kind, namespace, name, token: tokenOf(uid, memory.round) }
 }
 
-/** Throws a TypeError for what JSON cannot say: it would differ from what is there for ever, or never. */
+/** Throws a TypeError for a value that JSON cannot hold: a comparison with the entity would always be wrong. */
 export function declareFor<Client>(run: ExternalRun<Client>): JsonObject {
   const { far, kind } = run.spec
   const declared = far.declared(run.object, { refs: run.found.objects, client: run.client, owner: ownerOf(run) })

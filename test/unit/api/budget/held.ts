@@ -6,7 +6,7 @@ export interface Hostile {
   /** Method and path. */
   readonly line: string
   readonly sent: Sent
-  /** What it is answered with, where that is known: whoever is refused at the door takes no time. */
+  /** The status of the answer, where it is known: a request that is refused at once takes no time. */
   readonly status?: number
 }
 
