@@ -1,5 +1,5 @@
-// Records what Kubernetes' own RBAC authorizer answers: to every question of a matrix over a policy written by hand, and
-// to questions chosen at random about random policies. Prints JSON lines; ../README.md says how to run it.
+// Records what Kubernetes' own RBAC authorizer answers: to every question of a matrix over a policy written by hand,
+// and to questions chosen at random about random policies. Prints JSON lines; ../README.md says how to run it.
 package main
 
 import (
