@@ -60,10 +60,10 @@ func (h *history) last() (newest, before coordinationv1.LeaseSpec, err error) {
 
 // mustChangeInTime holds the lease's own times against what follows from client-go's leaderelection.go. A candidate
 // looks at the lease again at most retryPeriod*(1+JitterFactor) after its last look has ended (JitterUntil, sliding),
-// so it observes the last renewal at most so late. From then on it counts the lease itself, whatever the times in it say
-// (observedTime), and takes it with the first look behind the end: again at most retryPeriod*(1+JitterFactor) later.
-// Beside these stand four requests: the renewal, a look that was on its way, the look that observes, and the last look
-// that was too early. Never does it lead before the lease of the other one is over.
+// so it observes the last renewal at most so late. From then on it counts the lease itself, whatever the times in it
+// say (observedTime), and takes it with the first look behind the end: again at most retryPeriod*(1+JitterFactor)
+// later. Beside these stand four requests: the renewal, a look that was on its way, the look that observes, and the
+// last look that was too early. Never does it lead before the lease of the other one is over.
 func mustChangeInTime(h *history, line string) {
 	defer h.stop()
 	var newest, before coordinationv1.LeaseSpec
