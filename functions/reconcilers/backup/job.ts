@@ -63,8 +63,11 @@ export function jobReconciler(options: JobOptions): Controller {
   })
 }
 
-/** A database that becomes ready wakes the Job; a Secret that is put back does not. */
+/** A database that becomes ready wakes the Job. */
 const lookAgainMs = 5 * 60_000
+
+/** A Secret that is put back wakes nobody, and the database puts it back within seconds. */
+const loginLookAgainMs = 5_000
 
 /** A run that the engine ended had no say any more. */
 function neverEnded(database: string): string {
@@ -78,8 +81,10 @@ interface Work extends JobOptions {
 async function oneDump(job: JobObject, database: string, work: Work): Promise<Outcome<Status>> {
   const { ctx } = work
   const endpoint = await loginOf(database, ctx)
-  if ('reason' in endpoint)
-    return again(Math.min(lookAgainMs, timeLeftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+  if ('reason' in endpoint) {
+    const lookAgain = endpoint.reason === loginNotFound ? loginLookAgainMs : lookAgainMs
+    return again(Math.min(lookAgain, timeLeftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+  }
   try {
     const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))
     await ctx.event(
@@ -155,14 +160,18 @@ async function watchFor(job: JobObject, ctx: Context, over: AbortController): Pr
   }
 }
 
+const loginNotFound = 'LoginNotFound'
+
 /** How the database is reached, by the Secret of its PostgresDatabase; or why it cannot be yet. */
 async function loginOf(name: string, ctx: Context): Promise<Endpoint | NotReady> {
   const database = await ctx.get(PostgresDatabase, name)
   if (database === undefined) return waiting('DatabaseNotFound', `PostgresDatabase ${name} does not exist`)
   const ref = database.status?.secretRef
-  const secret = ref && (await ctx.get(Secret, ref.name))
-  if (!isCondition(database, 'Ready') || secret === undefined)
+  if (!isCondition(database, 'Ready') || ref === undefined)
     return waiting('DatabaseNotReady', `PostgresDatabase ${name} is not ready`)
+  const secret = await ctx.get(Secret, ref.name)
+  if (secret === undefined)
+    return waiting(loginNotFound, `Secret ${ref.name} of PostgresDatabase ${name} does not exist`)
   return {
     host: secretText(secret, 'host'),
     port: Number(secretText(secret, 'port')),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Job } from '../../../functions/reconcilers/backup/kinds.ts'
 import { backupReconcilersOver } from '../../../functions/reconcilers/backup/reconcilers.ts'
 import { PostgresFailure } from '../../../functions/reconcilers/postgres/failure.ts'
+import { Secret } from '../../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
 import {
   createMemoryArchive,
@@ -138,6 +139,17 @@ describe('a Job', () => {
     expect(await condition('Ready')).toMatchObject({ reason: 'DatabaseNotReady' })
     await env.applyManifest(databaseManifest('late'))
     await env.settle()
+    expect(await condition('Complete')).toMatchObject({ status: 'True' })
+  })
+
+  it('begins within seconds of the return of a login that somebody deleted, while the database stays ready', async () => {
+    const paused = { ...databaseManifest('orders').metadata, annotations: { 'setpoint.dev/paused': 'true' } }
+    await env.applyManifest({ ...databaseManifest('orders'), metadata: paused })
+    await env.delete(Secret, 'orders-connection')
+    await job({ databases: ['orders'] })
+    expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'LoginNotFound' })
+    await env.applyManifest(databaseManifest('orders'))
+    await env.advance('6s')
     expect(await condition('Complete')).toMatchObject({ status: 'True' })
   })
 
