@@ -61,7 +61,7 @@ async function underFire(dataDirectory: string, random: SeededRandom, rounds: nu
     over.abort()
     await busy
     await eventually(user.rest, 60_000).catch(failed)
-    await eventually(async () => wasteIn(dataDirectory), 10_000).catch(failed)
+    await eventually(async () => wasteIn(dataDirectory), 60_000).catch(failed)
     plane = await userLeaves(plane, user, moments)
     await eventually(async () => leftIn(dataDirectory), 60_000).catch(failed)
   } finally {

@@ -68,7 +68,7 @@ it('a database that fails does not go on saying that its cluster is not ready', 
   expect(await seen()).toMatchObject({ ClusterReady: 'False ClusterNotFound' })
   await env.apply(PostgresCluster, { metadata: { name: 'main' }, spec: {} })
   await env.settle()
-  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ ClusterReady: 'True Ready' })
+  await expect.poll(seen).toMatchObject({ ClusterReady: 'True Ready' })
 })
 
 it('a database stays on its cluster while that is there, and says so', async () => {
@@ -82,14 +82,14 @@ it('a database stays on its cluster while that is there, and says so', async () 
   await env.settle()
   // Nothing is there yet: a name that was mistyped can be mended.
   await declareOn('main')
-  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ Ready: 'False ConnectionLost' })
+  await expect.poll(seen).toMatchObject({ Ready: 'False ConnectionLost' })
   await declareOn('other')
-  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ Ready: 'False CannotMove', Stalled: 'True CannotMove' })
+  await expect.poll(seen).toMatchObject({ Ready: 'False CannotMove', Stalled: 'True CannotMove' })
   await env.delete(PostgresCluster, 'main')
   await env.settle()
   await declareOn('main')
   await declareOn('other')
-  await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ Ready: 'False ConnectionLost' })
+  await expect.poll(seen).toMatchObject({ Ready: 'False ConnectionLost' })
 })
 
 it('a database of which nothing was made goes though its cluster is not ready; another waits for it', async () => {
@@ -101,7 +101,7 @@ it('a database of which nothing was made goes though its cluster is not ready; a
   await env.apply(PostgresCluster, { metadata: { name: 'main' }, spec: {} })
   await env.settle()
   await declare('early')
-  await expect.poll(() => seen('early'), { timeout: 20_000 }).toMatchObject({ Ready: 'False ConnectionLost' })
+  await expect.poll(() => seen('early')).toMatchObject({ Ready: 'False ConnectionLost' })
   provider.failure = new PostgresFailure('terminal', 'ConfigurationInvalid', 'it is wrong')
   await env.apply(PostgresCluster, { metadata: { name: 'main' }, spec: { parameters: { max_connections: 'x' } } })
   await env.settle()
