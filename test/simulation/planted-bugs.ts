@@ -424,6 +424,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'if (!isKnown && known !== undefined) await note(',
   },
   {
+    bug: 'a once effect whose end is recorded is done again',
+    file: 'shared/engine/turn/once.ts',
+    find: "if (isKnown && known.state === 'done') return",
+    replace: "if (isKnown && known.state === 'done' && known.result === undefined) return",
+  },
+  {
     bug: 'the end of a run forgets once effects',
     file: nextState,
     find: '    once: memory.once,',

@@ -25,6 +25,8 @@ export interface OnceEffect {
   readonly value: number
   /** Whether it is told that it may have happened before. */
   readonly isTold: boolean
+  /** Of the object as the run was given it. */
+  readonly resourceVersion: string
 }
 
 /** A run is told what an earlier one has noted, or its own note is durable. */

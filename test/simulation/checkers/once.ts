@@ -1,17 +1,26 @@
 import type { OnceEffect } from '../runs.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
+interface End {
+  readonly result: unknown
+  /** Of the first state that has its record. */
+  readonly version: number
+}
+
 /**
- * What is done once is not done again once it is recorded that it ended, and whoever does it after an attempt of which
- * nobody knows the end is told so. Two turns at once may both begin.
+ * What is done once is not done again by a run that was given the record of its end, and whoever does it after an
+ * attempt of which nobody knows the end is told so. Two turns at once may both begin. A record of the end may be
+ * written late, after a request that seemed lost: the run that was given its object before is told of an attempt.
  */
 export function createOnceOnly({ scenario, report }: Scene): Checker {
   /** By uid: the value of the last attempt, and the one that is recorded as done. */
   const begun = new Map<string, number>()
-  const ended = new Map<string, unknown>()
+  const ended = new Map<string, End>()
 
-  const look = ({ uid, name, value, isTold }: OnceEffect): void => {
-    if (ended.get(uid) === value) report(`once: what was done for ${value} of Gadget ${name} is done again`)
+  const look = ({ uid, name, value, isTold, resourceVersion }: OnceEffect): void => {
+    const end = ended.get(uid)
+    if (end?.result === value && Number(resourceVersion) >= end.version)
+      report(`once: what was done for ${value} of Gadget ${name} is done again`)
     else if (begun.get(uid) === value && !isTold)
       report(`once: what may have been done for ${value} of Gadget ${name} is done again without a word`)
   }
@@ -20,8 +29,10 @@ export function createOnceOnly({ scenario, report }: Scene): Checker {
     write: ({ after: { object, engine } }) => {
       const { state, result } = engine.memory?.once?.['stamp'] ?? {}
       // One that began anew is recorded as such: the one before is over.
-      if (state === 'done') ended.set(object.metadata.uid, result)
-      else if (state === 'begun') ended.delete(object.metadata.uid)
+      const { uid, resourceVersion } = object.metadata
+      if (state === 'begun') ended.delete(uid)
+      else if (state === 'done' && ended.get(uid)?.result !== result)
+        ended.set(uid, { result, version: Number(resourceVersion) })
     },
     once: (effect) => {
       if (!isFenceTried(scenario)) look(effect)

@@ -69,9 +69,10 @@ export function gadgetController({ life, outside, watcher, resync, isCalm, once,
     if ((await outside.observe(uid)) !== spec.value) throw new Error('outside is not as it should be yet')
   }
 
-  const stamp = async ({ metadata: { uid, name }, spec: { value } }: GadgetObject, ctx: Context): Promise<void> => {
+  const stamp = async ({ metadata, spec: { value } }: GadgetObject, ctx: Context): Promise<void> => {
+    const { uid, name, resourceVersion } = metadata
     const effect = async ({ mayHaveHappened }: Effect): Promise<number> => {
-      watcher.once({ uid, name, value, isTold: mayHaveHappened })
+      watcher.once({ uid, name, value, isTold: mayHaveHappened, resourceVersion })
       await outside.observe(uid)
       return value
     }
