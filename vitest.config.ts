@@ -28,7 +28,7 @@ export default defineConfig({
     // A hung test fails; one that is slow on a loaded machine does not. The long form does ten times as much.
     testTimeout: isLong ? 1_800_000 : 300_000,
     hookTimeout: isLong ? 1_800_000 : 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/draws.ts'],
     restoreMocks: true,

@@ -40,7 +40,7 @@ async function run(more: TestUserConfig): Promise<TestRun> {
     watch: false,
     include: [options.include],
     testTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     restoreMocks: true,
     unstubGlobals: true,
     reporters: ['dot'],
