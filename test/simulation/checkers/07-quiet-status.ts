@@ -45,9 +45,15 @@ function hasReserved({ object, engine }: StoredObject): boolean {
   return object.kind === 'ResourceQuota' && Object.keys(reserved).length > 0
 }
 
-/** A namespace whose runs did not end in the trouble is tried again a quarter of an hour later. */
+/** What the control plane reconciles itself. */
+const ownKinds = ['Namespace', 'CustomResourceDefinition', 'ResourceQuota']
+
+/**
+ * An object whose runs did not end in the trouble is tried again a quarter of an hour later. One of a user's kind is
+ * not at rest until then; one of the control plane's own may be as it should be.
+ */
 function isTriedAgain({ object, engine }: StoredObject): boolean {
-  return object.kind === 'Namespace' && failureOf(engine) !== undefined
+  return ownKinds.includes(object.kind) && failureOf(engine) !== undefined
 }
 
 function unversioned({ object }: Parameters<typeof isRestless>[0]) {
