@@ -132,6 +132,13 @@ describe('a database by kubectl apply', () => {
     expect(await query(await url(), 'SELECT current_user::text')).toEqual(['orders'])
     expect(await query(await superuserUrl(), 'SHOW max_connections')).toEqual(['50'])
     expect(await query(await url(), 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([false])
+    for (const shared of ['postgres', 'template1']) {
+      const there = new URL(shared, await url()).href
+      await expect(query(there, 'SELECT 1')).rejects.toThrow(/permission denied for database/)
+      await query(await superuserUrl(), `GRANT CONNECT ON DATABASE ${shared} TO PUBLIC`)
+      await reconcile(database)
+      await expect(query(there, 'SELECT 1')).rejects.toThrow(/permission denied for database/)
+    }
     await query(await url(), 'CREATE TABLE kept (id int)')
   })
 

@@ -4,7 +4,7 @@ import type { PostgresDatabase } from './kinds.ts'
 import { withConnection, type Endpoint } from './sql/connection.ts'
 import { dropDatabase, ensureDatabase } from './sql/databases.ts'
 import { ensureExtensions } from './sql/extensions.ts'
-import { ensureGrants } from './sql/grants.ts'
+import { closeServerDatabases, ensureGrants } from './sql/grants.ts'
 import type { MarkedItem } from './sql/mark.ts'
 import { dropRole, ensureRole } from './sql/roles.ts'
 
@@ -32,6 +32,8 @@ export async function ensureAll(
     for (const change of changes) await ctx.event('Normal', 'Changed', change)
   }
   await withConnection(admin, ctx.signal, async (sql) => {
+    // Before the first role is there that is not to connect to them.
+    await tell(await closeServerDatabases(sql))
     await tell(await ensureRole(sql, { ...ownedRole, login: true, password: login.password, connectionLimit }))
     await tell(
       await ensureDatabase(sql, { ...ownedDatabase, owner: login.user, encoding: 'UTF8', connectionLimit: -1 }),

@@ -13,8 +13,6 @@ import { loopback } from './server/port.ts'
 import type { Postmaster } from './server/postmaster.ts'
 import { restoreSuperuser } from './server/superuser.ts'
 import { withConnection } from './sql/connection.ts'
-import { closeServerDatabases } from './sql/grants.ts'
-import type { Changes } from './sql/roles.ts'
 
 /**
  * Servers as processes on this machine. They outlive the control plane, which finds them again when it comes back. Each
@@ -147,9 +145,10 @@ async function runStage(
   const before = await observe(server, signal)
   let postmaster = await start(server, signal)
   const changes = before.running === undefined ? ['started the server'] : []
-  const closed = await enter(postmaster.port, wanted, signal)
-  changes.push(...(closed ?? ['let the superuser in again, by the password of its Secret']))
-  if (closed === undefined) postmaster = await letSuperuserIn(server, wanted, signal)
+  if (!(await letsIn(postmaster.port, wanted, signal))) {
+    postmaster = await letSuperuserIn(server, wanted, signal)
+    changes.push('let the superuser in again, by the password of its Secret')
+  }
   notes.set(runningNote, true)
   await cutLog(server)
   const { otherProgram } = await observe(server, signal)
@@ -171,18 +170,19 @@ async function letSuperuserIn(server: Server, wanted: WantedCluster, signal: Abo
   await stopServer(server, signal)
   await restoreSuperuser(server, wanted.superuser, signal)
   const postmaster = await start(server, signal)
-  if ((await enter(postmaster.port, wanted, signal)) !== undefined) return postmaster
+  if (await letsIn(postmaster.port, wanted, signal)) return postmaster
   const message = 'the server does not let the superuser in, though it has the password of its Secret'
   throw new PostgresFailure('terminal', 'SuperuserShutOut', message)
 }
 
-/** What is shut to everybody on the way in. Undefined if the server does not let the superuser in. */
-async function enter(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<Changes | undefined> {
-  const endpoint = { host: loopback, port, database: 'postgres', ...superuser }
+async function letsIn(port: number, { superuser }: WantedCluster, signal: AbortSignal): Promise<boolean> {
   try {
-    return await withConnection(endpoint, signal, closeServerDatabases)
+    await withConnection({ host: loopback, port, database: 'postgres', ...superuser }, signal, (sql) =>
+      sql.query('SELECT 1'),
+    )
+    return true
   } catch (error) {
-    if (hasReason(error, 'AuthenticationFailed')) return undefined
+    if (hasReason(error, 'AuthenticationFailed')) return false
     throw error
   }
 }

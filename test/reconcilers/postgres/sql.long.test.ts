@@ -503,6 +503,21 @@ describe('the databases that a server comes with', () => {
       for (const one of shared) await query(`GRANT CONNECT ON DATABASE ${one} TO PUBLIC`)
     }
   })
+
+  it('are shut by an administrator who is no superuser where they are his, who is let in all the same', async () => {
+    const keeper: Endpoint = { ...admin, user: 'keeper', password: 'k33per' }
+    const closeAsKeeper = () => withConnection(keeper, deadline(), closeServerDatabases)
+    await query(`CREATE ROLE keeper LOGIN CREATEDB CREATEROLE PASSWORD 'k33per'`)
+    try {
+      expect(await closeAsKeeper()).toEqual([])
+      await query('ALTER DATABASE postgres OWNER TO keeper')
+      expect(await closeAsKeeper()).toEqual(said('postgres'))
+      expect(await closeAsKeeper()).toEqual([])
+    } finally {
+      await query(`ALTER DATABASE postgres OWNER TO "${admin.user}"; GRANT CONNECT ON DATABASE postgres TO PUBLIC`)
+      await query('DROP ROLE keeper')
+    }
+  })
 })
 
 describe('a connection', () => {

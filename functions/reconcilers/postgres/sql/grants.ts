@@ -37,14 +37,15 @@ export async function ensureGrants(sql: Sql, wanted: readonly WantedGrant[]): Pr
 }
 
 /**
- * Takes from everybody the right to connect to the databases that a server comes with. Who has a database of its own
- * needs none of them, and would see the names of the others there. Superusers connect all the same, and so does a role
- * that was granted it by name.
+ * Takes from everybody the right to connect to the databases that a server comes with, as far as they are the
+ * administrator's: on RDS both are. Who has a database of its own needs none of them, and would see the names of the
+ * others there. Their owner and superusers connect all the same, and so does a role that was granted it by name.
  */
 export async function closeServerDatabases(sql: Sql): Promise<Changes> {
   const open = await sql.query<{ readonly name: string }>(
     `SELECT d.datname AS name FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
       WHERE d.datname IN ('postgres', 'template1') AND a.grantee = 0 AND a.privilege_type = 'CONNECT'
+        AND pg_has_role(current_user, d.datdba, 'USAGE')
       ORDER BY 1`,
   )
   for (const { name } of open) await sql.query(`REVOKE CONNECT ON DATABASE ${identifier(name)} FROM PUBLIC`)
