@@ -1,5 +1,6 @@
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { answersOf } from '../kinds/errand.ts'
+import { wantsGadget } from '../kinds/kit.ts'
 import { textOf } from '../addresses.ts'
 import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
@@ -50,8 +51,8 @@ export function createLevel(scene: Scene): Checker {
     if (dataOf(name) !== String(value)) return `its plan says ${dataOf(name)}`
     const part = table.items.get(textOf('Gadget', `${name}-0`))?.object
     // One that an earlier Kit of that name left to itself is nobody's.
-    const made = part?.metadata.ownerReferences === undefined && value % 3 === 0 ? undefined : part?.spec?.['value']
-    return made === (value % 3 === 0 ? undefined : value) ? undefined : `its gadget says ${String(made)}`
+    const made = part?.metadata.ownerReferences === undefined && !wantsGadget(value) ? undefined : part?.spec?.['value']
+    return made === (wantsGadget(value) ? value : undefined) ? undefined : `its gadget says ${String(made)}`
   }
   const errand = ({ object }: StoredObject): string | undefined => {
     const says = dataOf(answersOf(object.metadata.name)) ?? 'nothing'

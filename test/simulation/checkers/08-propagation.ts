@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/model/json.ts'
 import { isDeleting, type ApiObject } from '../../../shared/model/object.ts'
+import { wantsGadget } from '../kinds/kit.ts'
 import type { Checker, Scene } from './checker.ts'
 
 /**
@@ -28,9 +29,12 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
         if (!isDeleting(child) && !isStripped(child) && !isSurplus(child, object)) letGo.add(uidOf(child))
   }
 
-  /** A run of its owner that goes on deletes it, since it is one more than the owner wants. */
-  const isSurplus = ({ metadata: { name } }: ApiObject, { kind, spec }: ApiObject): boolean =>
-    kind === 'Crate' && isObject(spec) && Number(name.split('-').at(-1)) >= Number(spec['size'])
+  /** A run of its owner that goes on deletes it, since the owner does not want it any more. */
+  const isSurplus = (child: ApiObject, { kind, spec }: ApiObject): boolean => {
+    if (!isObject(spec)) return false
+    if (kind === 'Crate') return Number(child.metadata.name.split('-').at(-1)) >= Number(spec['size'])
+    return kind === 'Kit' && child.kind === 'Gadget' && !wantsGadget(Number(spec['value']))
+  }
 
   /** Somebody may delete it by hand, or with its namespace. */
   const isStripped = ({ kind, metadata: { namespace } }: ApiObject): boolean =>

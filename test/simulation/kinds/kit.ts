@@ -28,6 +28,11 @@ const parts = workflow(Kit, {
   },
 })
 
+/** Every third value wants none. */
+export function wantsGadget(value: number): boolean {
+  return value % 3 !== 0
+}
+
 export interface KitOptions {
   readonly life: Life
   readonly watcher: RunWatcher
