@@ -54,12 +54,16 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
       if (letGo.has(metadata.uid) && (type === 'removed' || isMarked))
         report(`promise 8, propagation: ${kind} ${metadata.name} was let go by its owner and is deleted`)
       // Another owner has it now, which may do with it as it likes.
-      else if (before?.object.metadata.ownerReferences === undefined && metadata.ownerReferences !== undefined)
+      else if (ownersOf(object).some((uid) => before === undefined || !ownersOf(before.object).includes(uid)))
         letGo.delete(metadata.uid)
       if (type === 'removed') goes(object)
       else if (isMarked) begins(object)
     },
   }
+}
+
+function ownersOf({ metadata: { ownerReferences = [] } }: ApiObject): readonly string[] {
+  return ownerReferences.map(({ uid }) => uid)
 }
 
 function uidOf({ metadata: { uid } }: ApiObject): string {
