@@ -107,7 +107,10 @@ export function retryAfter(after: Duration, cause: unknown): RetryAfterError {
 
 /** What a failure says of the object beyond its message. */
 export interface FailureReport extends Pick<Report, 'status' | 'conditions'> {
-  /** It is tried again after this long at the latest, though the backoff be longer or there be no retry at all. */
+  /**
+   * It is tried again after this long at the latest, though the backoff be longer or there be no retry at all. Only the
+   * budget of all retries may make it later.
+   */
   readonly retryWithin?: Duration
 }
 

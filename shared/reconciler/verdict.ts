@@ -1,3 +1,4 @@
+import { durationMs } from '../model/duration.ts'
 import { hasCode, InvariantError } from '../model/errors.ts'
 import { reportOf, RetryAfterError, StopError, type FailureReport, type Outcome } from './outcome.ts'
 import { thrownText } from './thrown-text.ts'
@@ -18,6 +19,11 @@ interface Failure {
 /** A run that ended so has seen the desired state through, or has given it up and says why. */
 export function observes({ kind }: Verdict): boolean {
   return kind === 'done' || kind === 'again' || kind === 'stopped'
+}
+
+/** How long after the run it is tried again at the latest, if its error says so; else Infinity. */
+export function retryWithinMs({ report }: Exclude<Verdict, Outcome>): number {
+  return report?.retryWithin === undefined ? Infinity : durationMs(report.retryWithin)
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   reference,
   retryAfter,
   stop,
+  withReport,
   waiting,
   type Outcome,
 } from '../../shared/index.ts'
@@ -200,6 +201,35 @@ describe('the result of a run', () => {
     expect(retries[0]).toBeGreaterThanOrEqual(10)
     expect(retries[0]).toBeLessThanOrEqual(20)
     expect(retries[1]).toBeLessThanOrEqual(40)
+  })
+
+  it('A9 an error that asks for a retry within a time stays within the budget of all, and leaves others their turn', async () => {
+    const Gizmo = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gizmo', spec: z.object({}) })
+    const atMs: number[] = []
+    const gizmos = defineReconciler(Gizmo, {
+      resync: false,
+      reconcile: async (_, ctx) => {
+        atMs.push(ctx.now())
+        if (atMs.length < 2) throw new Error('no luck')
+        return done()
+      },
+    })
+    const hasty = (): never => {
+      throw withReport(new Error('no luck'), { retryWithin: '2s' })
+    }
+    env = await createTestEnv({
+      retryBudget: { perSecond: 1, burst: 1 },
+      reconcilers: [widgets((runs = []), hasty, { resync: false }), gizmos],
+    })
+    for (let i = 0; i < 20; i++) await create(`w${i}`)
+    await env.settle()
+    const before = runs.length
+    await env.advance('1m')
+    expect(runs.length - before).toBeGreaterThanOrEqual(50)
+    expect(runs.length - before).toBeLessThanOrEqual(61)
+    await env.apply(Gizmo, { metadata: { name: 'g' }, spec: {} })
+    await env.advance('30s')
+    expect(atMs).toHaveLength(2)
   })
 
   it('A10 after a success the next failure starts from the beginning', async () => {

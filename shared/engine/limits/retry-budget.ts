@@ -3,6 +3,7 @@ import type { EngineState } from '../../model/engine-state.ts'
 import type { Rate } from '../../model/reservations.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Reserve } from '../../ports/reservations.ts'
+import { retryWithinMs, type Verdict } from '../../reconciler/verdict.ts'
 import type { TokenBucket } from './token-bucket.ts'
 
 /**
@@ -34,14 +35,20 @@ export function createSharedRetryBudget(rate: Rate, reserve: Reserve): RetryBudg
 const line = 'all retries'
 
 /**
- * The wait of a failure that is to be retried. One whose object has a retry ahead already takes no other: whoever fails
- * again and again because it is woken leaves the budget to the others.
+ * How long the budget makes what has failed wait for its retry, at least. Undefined if it takes nothing of the budget:
+ * no retry is to come, or the object has one ahead, in time. Whoever fails again and again because it is woken leaves
+ * the budget to the others.
  */
 export async function reserveRetry(
   { retryBudget, clock }: { readonly retryBudget?: RetryBudget; readonly clock: Clock },
   { wait }: EngineState,
+  verdict: Verdict,
 ): Promise<number | undefined> {
+  if (verdict.kind !== 'failed' && verdict.kind !== 'stopped') return undefined
+  const withinMs = retryWithinMs(verdict)
+  if (verdict.kind === 'stopped' && withinMs === Infinity) return undefined
   const nowMs = clock.nowMs()
-  const hasRetryAhead = wait?.kind === 'Backoff' && wait.atMs > nowMs
-  return hasRetryAhead ? undefined : retryBudget?.(nowMs)
+  const aheadMs = wait?.kind === 'Backoff' || wait?.kind === 'Stopped' ? (wait.atMs ?? -Infinity) : -Infinity
+  const isInTime = aheadMs > nowMs && aheadMs <= nowMs + withinMs
+  return isInTime ? undefined : retryBudget?.(nowMs)
 }

@@ -1,10 +1,8 @@
 import { ownResyncMs } from '../../model/control-annotations.ts'
-import { durationMs } from '../../model/duration.ts'
 import { attemptsOf, failureOf, type EngineState, type Failure, type Wait } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { nextPassMs } from '../../model/wheel.ts'
-import type { Outcome } from '../../reconciler/outcome.ts'
-import type { Verdict } from '../../reconciler/verdict.ts'
+import { retryWithinMs, type Verdict } from '../../reconciler/verdict.ts'
 import { backoffMs } from './backoff.ts'
 import type { RunFacts } from './run-facts.ts'
 
@@ -33,7 +31,7 @@ function waitOfVerdict(before: EngineState, verdict: Verdict, facts: RunFacts): 
       return { kind: 'RetryAfter', generation, atMs: nowMs + verdict.afterMs, failure }
     }
     case 'stopped': {
-      const atMs = retryWithinMs(verdict, nowMs)
+      const atMs = Math.max(nowMs + retryWithinMs(verdict), allowedMs(facts))
       const failure = { attempt: 0, error: verdict.message }
       return { kind: 'Stopped', generation, failure, ...(atMs === Infinity ? {} : { atMs }) }
     }
@@ -42,17 +40,17 @@ function waitOfVerdict(before: EngineState, verdict: Verdict, facts: RunFacts): 
   }
 }
 
-/** When a failure is to be tried again at the latest, if its error says so. */
-function retryWithinMs({ report }: Exclude<Verdict, Outcome>, nowMs: number): number {
-  return report?.retryWithin === undefined ? Infinity : nowMs + durationMs(report.retryWithin)
+/** When the budget of all retries lets one be at the earliest. */
+function allowedMs({ nowMs, retryDelayMs = 0 }: RunFacts): number {
+  return nowMs + retryDelayMs
 }
 
 function backoff(before: EngineState, verdict: Extract<Verdict, { kind: 'failed' }>, facts: RunFacts): Wait {
   const { generation, nowMs } = facts
   const earlyMs = earlyUntilMs(before, facts)
   const attempt = attemptsOf(before, generation) + (earlyMs === undefined ? 1 : 0)
-  const backedOffMs = nowMs + Math.max(backoffMs(attempt, facts.chance), facts.retryDelayMs ?? -Infinity)
-  const atMs = Math.min(earlyMs ?? backedOffMs, retryWithinMs(verdict, nowMs))
+  const wantedMs = Math.min(earlyMs ?? nowMs + backoffMs(attempt, facts.chance), nowMs + retryWithinMs(verdict))
+  const atMs = Math.min(earlyMs ?? Infinity, Math.max(wantedMs, allowedMs(facts)))
   return {
     kind: 'Backoff',
     generation,

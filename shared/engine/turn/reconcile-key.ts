@@ -153,8 +153,7 @@ interface Ended {
 /** Writes how a run ended. If that cannot be written, the object says so instead. */
 async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<void> {
   const { engine } = loop
-  const isFailed = ran.verdict.kind === 'failed'
-  const retryDelayMs = isFailed ? await reserveRetry(engine, basis.stored.engine) : undefined
+  const retryDelayMs = await reserveRetry(engine, basis.stored.engine, ran.verdict)
   const facts = runFacts(loop, { ran, basis, retryDelayMs })
   loop.adviseOnRun({ stored: basis.stored, verdict: ran.verdict, ms: facts.nowMs - startMs })
   try {

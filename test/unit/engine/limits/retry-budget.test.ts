@@ -7,6 +7,7 @@ import {
 import { createTokenBucket } from '../../../../shared/engine/limits/token-bucket.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { EngineState } from '../../../../shared/model/engine-state.ts'
+import type { Verdict } from '../../../../shared/reconciler/verdict.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
 const clock = createVirtualClock(1_000_000)
@@ -16,7 +17,18 @@ const retryAt = (atMs: number, generation = 1): EngineState => ({
 })
 
 describe('a retry', () => {
-  const rows: readonly { readonly what: string; readonly engine: EngineState; readonly taken: number }[] = [
+  const failed: Verdict = { kind: 'failed', reason: 'R', message: 'no luck', quiet: false }
+  const stopped: Verdict = { kind: 'stopped', reason: 'R', message: 'taken' }
+  const within = (verdict: Verdict): Verdict => ({ ...verdict, report: { retryWithin: '30s' } }) as Verdict
+  const stoppedUntil = (atMs: number): EngineState => ({ wait: { kind: 'Stopped', generation: 1, atMs, failure } })
+
+  interface Row {
+    readonly what: string
+    readonly engine: EngineState
+    readonly verdict?: Verdict
+    readonly taken: number
+  }
+  const rows: readonly Row[] = [
     { what: 'after the first failure', engine: {}, taken: 1 },
     { what: 'after a retry that was due', engine: retryAt(1_000_000), taken: 1 },
     { what: 'of an object that has one ahead', engine: retryAt(1_000_001), taken: 0 },
@@ -31,15 +43,27 @@ describe('a retry', () => {
       engine: { wait: { kind: 'RetryAfter', generation: 1, atMs: 2_000_000, failure } },
       taken: 1,
     },
+    { what: 'that is to come sooner', engine: retryAt(1_030_001), verdict: within(failed), taken: 1 },
+    { what: 'that comes soon enough', engine: retryAt(1_030_000), verdict: within(failed), taken: 0 },
+    { what: 'of one that stopped and is to be tried again', engine: {}, verdict: within(stopped), taken: 1 },
+    { what: 'of one that waits for such a try', engine: stoppedUntil(1_030_000), verdict: within(stopped), taken: 0 },
+    { what: 'of one that stopped for good, which has none,', engine: {}, verdict: stopped, taken: 0 },
+    { what: 'of one that went well, which has none,', engine: {}, verdict: { kind: 'done' }, taken: 0 },
+    {
+      what: 'whose time the far side tells',
+      engine: {},
+      verdict: { kind: 'retryAfter', afterMs: 1, message: '429' },
+      taken: 0,
+    },
   ]
-  it.each(rows)('$what takes $taken of the budget', async ({ engine, taken }) => {
+  it.each(rows)('$what takes $taken of the budget', async ({ engine, verdict = failed, taken }) => {
     let reserved = 0
-    const wait = await reserveRetry({ clock, retryBudget: () => ++reserved }, engine)
+    const wait = await reserveRetry({ clock, retryBudget: () => ++reserved }, engine, verdict)
     expect([reserved, wait]).toEqual([taken, taken === 1 ? 1 : undefined])
   })
 
   it('is free without a budget', async () => {
-    expect(await reserveRetry({ clock }, {})).toBeUndefined()
+    expect(await reserveRetry({ clock }, {}, failed)).toBeUndefined()
   })
 })
 

@@ -120,6 +120,33 @@ const rows: readonly Row[] = [
     verdict: within(failed),
     wait: backoff(nowMs + 30_000, failure(41)),
   },
+  {
+    what: 'the retry budget comes before such a wish',
+    before: after(backoff(nowMs, failure(40, 'other'))),
+    facts: { retryDelayMs: 90_000 },
+    verdict: within(failed),
+    wait: backoff(nowMs + 90_000, failure(41)),
+  },
+  {
+    what: 'a failure ahead of its time that asks for a retry before that time',
+    before: after(backoff(nowMs + 50_000, failure(4))),
+    facts: { retryDelayMs: 0 },
+    verdict: within(failed),
+    wait: backoff(nowMs + 30_000, failure(4)),
+  },
+  {
+    what: 'the same, and the budget has room only later: as it was',
+    before: after(backoff(nowMs + 50_000, failure(4))),
+    facts: { retryDelayMs: 90_000 },
+    verdict: within(failed),
+    wait: backoff(nowMs + 50_000, failure(4)),
+  },
+  {
+    what: 'a stop that asks for a retry waits for the budget, too',
+    facts: { retryDelayMs: 90_000 },
+    verdict: within(stopped),
+    wait: { kind: 'Stopped', generation: 2, atMs: nowMs + 90_000, failure: failure(0, 'taken') },
+  },
 
   {
     what: 'the far side says when',
