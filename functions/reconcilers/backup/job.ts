@@ -83,7 +83,11 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
   const endpoint = await loginOf(database, ctx)
   if ('reason' in endpoint) {
     const lookAgain = endpoint.reason === loginNotFound ? loginLookAgainMs : lookAgainMs
-    return again(Math.min(lookAgain, timeLeftMs(job, ctx)), { status: statusOf(job), ready: endpoint })
+    return done({
+      status: statusOf(job),
+      ready: endpoint,
+      resyncAfter: Math.min(lookAgain, timeLeftMs(job, ctx)),
+    })
   }
   try {
     const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))

@@ -148,6 +148,8 @@ describe('a Job', () => {
     await env.delete(Secret, 'orders-connection')
     await job({ databases: ['orders'] })
     expect(await condition('Ready')).toMatchObject({ status: 'False', reason: 'LoginNotFound' })
+    await env.advance('2m')
+    expect(env.logs.filter(({ message }) => message === 'advice')).toEqual([])
     await env.applyManifest(databaseManifest('orders'))
     await env.advance('6s')
     expect(await condition('Complete')).toMatchObject({ status: 'True' })
