@@ -17,8 +17,9 @@ import type { SecretSource, SecretTarget } from './secret-source.ts'
 export interface Context {
   /**
    * A strong read: sees every write that was acknowledged before it, this run's own included; `undefined` if it does
-   * not exist. With `cached`, an object that this run has read or written already is given as it was then, without
-   * asking the store.
+   * not exist. It has its defaults, and is what its type says: the run fails where what is stored does not fit its
+   * kind. A child of the object that is reconciled is given as it is stored, though. With `cached`, an object that this
+   * run has read or written already is given as it was then, without asking the store.
    */
   get<Read>(
     kind: Kind<Read, unknown>,
@@ -28,7 +29,7 @@ export interface Context {
 
   /**
    * All objects of a kind in the object's namespace (or another, or all: `namespace: ''`), by label if asked. Of a kind
-   * without namespaces it is all.
+   * without namespaces it is all. Each is what its type says, as with `get`.
    */
   list<Read>(
     kind: Kind<Read, unknown>,
@@ -59,7 +60,10 @@ export interface Context {
   /** How the write went that `apply`, `create` or `patch` of this run returned this object from. */
   outcomeOf(object: object): WriteOutcome | undefined
 
-  /** The objects of a kind that the reconciled one controls, by name. */
+  /**
+   * The objects of a kind that the reconciled one controls, by name, as they are stored: one that was written by an
+   * older definition of its kind may not be what its type says until it is applied anew.
+   */
   children<Read>(kind: Kind<Read, unknown>): Promise<readonly Read[]>
 
   /**

@@ -51,9 +51,10 @@ export function owned<Read>(kind: Kind<Read, unknown>, options: WatchOptions<Rea
 }
 
 /**
- * Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary. A
- * watch that a new version of the code brings, or a `names` whose own text is another, runs all primaries once, and
- * holds for those that were there before; what `names` calls is not looked at.
+ * Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary.
+ * It is given the primary with its defaults; one that does not fit its kind is given as it is stored. A watch that a
+ * new version of the code brings, or a `names` whose own text is another, runs all primaries once, and holds for those
+ * that were there before; what `names` calls is not looked at.
  */
 export function reference<Read, Target = ApiObject>(
   kind: Kind<Target, unknown>,
@@ -65,9 +66,9 @@ export function reference<Read, Target = ApiObject>(
 
 /**
  * Wakes the primaries that an object of `kind` maps to when it changes, and those that it mapped to before. `primaries`
- * must be a pure function of the object; a name without a namespace is in the object's own. More than a hundred are not
- * woken at once but over seconds to minutes, behind everybody else's work. It holds for objects that were there before
- * it as `reference` does.
+ * must be a pure function of the object, which it is given as `names` of `reference` is; a name without a namespace is
+ * in the object's own. More than a hundred are not woken at once but over seconds to minutes, behind everybody else's
+ * work. It holds for objects that were there before it as `reference` does.
  */
 export function mapped<Target>(
   kind: Kind<Target, unknown>,

@@ -1,6 +1,15 @@
 import * as z from 'zod'
 import { expect, it } from 'vitest'
-import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
+import {
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  done,
+  mapped,
+  reference,
+  type Context,
+  type Controller,
+} from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 
 /** A kind whose schema moves on while its objects stay as they were written. */
@@ -232,3 +241,110 @@ function getting(path: string): Parameters<TestEnv['api']>[0] {
     signal: new AbortController().signal,
   }
 }
+
+const Page = defineKind({
+  group: 'test.setpoint.dev',
+  version: 'v1',
+  kind: 'Page',
+  spec: z.object({ article: z.string() }),
+  status: z.object({ html: z.string() }).partial(),
+})
+
+it.each([
+  ['get', async (ctx: Context) => (await ctx.get(Headed, 'a'))?.spec.heading],
+  ['list', async (ctx: Context) => (await ctx.list(Headed)).map(({ spec }) => spec.heading).join()],
+])(
+  '%s gives a run nothing that does not fit its kind; it fails with the path, and goes on when that is mended',
+  async (_, read) => {
+    const site = newSite()
+    const pages = defineReconciler(Page, {
+      watches: [reference(Headed, ({ spec }) => ({ name: spec.article }))],
+      reconcile: async (_page, ctx) => done({ status: { html: `<h1>${await read(ctx)}</h1>` } }),
+    })
+    await using env = await renamed(site)
+    await env.crash([publishing(site), pages])
+    await env.apply(Page, { metadata: { name: 'p' }, spec: { article: 'a' } })
+    await env.advance('1h')
+    const message = 'test.setpoint.dev/Article/default/a does not fit its kind: spec.heading: Required value'
+    const ready = { type: 'Ready', status: 'False', reason: 'UnfitObject', message }
+    expect(await env.get(Page, 'p')).toMatchObject({ status: { conditions: [ready] } })
+    await env.patch(Headed, 'a', { spec: { heading: 'Hello' } })
+    await env.settle()
+    expect(await env.get(Page, 'p')).toMatchObject({ status: { html: '<h1>Hello</h1>' } })
+  },
+)
+
+it('a child that does not fit its kind is given to its owner as it is stored, who puts it right', async () => {
+  const Album = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Album', spec: z.object({}) })
+  const seen: unknown[] = []
+  const before = defineReconciler(Album, {
+    owns: [Titled],
+    reconcile: async ({ metadata: { name } }, ctx) => {
+      await ctx.apply(Titled, { metadata: { name }, spec: { title: 'Hello' } })
+      return done()
+    },
+  })
+  const after = defineReconciler(Album, {
+    owns: [Headed],
+    reconcile: async ({ metadata: { name } }, ctx) => {
+      for (const { spec } of await ctx.children(Headed)) seen.push(spec)
+      seen.push((await ctx.get(Headed, name))?.spec)
+      await ctx.apply(Headed, { metadata: { name }, spec: { heading: 'Hello' } })
+      return done()
+    },
+  })
+  await using env = await createTestEnv({ tickMs: 60_000, reconcilers: [before] })
+  await env.apply(Album, { metadata: { name: 'a' }, spec: {} })
+  await env.settle()
+  await env.crash([after])
+  await env.advance('11h')
+  expect(seen.slice(0, 2)).toEqual([{ title: 'Hello' }, { title: 'Hello' }])
+  expect(await env.get(Headed, 'a')).toMatchObject({ spec: { heading: 'Hello' } })
+})
+
+it('watches and predicates are given the defaults of today, though the object be older', async () => {
+  const Old = defineKind({ ...names, spec: z.object({ title: z.string() }) })
+  const New = defineKind({
+    ...names,
+    spec: z.object({ title: z.string(), look: z.string().default('look'), page: z.string().default('p') }),
+    status: z.object({ runs: z.number() }).partial(),
+  })
+  const runs: string[] = []
+  const asked: unknown[] = []
+  await using env = await createTestEnv({
+    tickMs: 60_000,
+    reconcilers: [
+      defineReconciler(Old, { name: 'article', reconcile: async () => done() }),
+      defineReconciler(Page, { reconcile: async () => done() }),
+    ],
+  })
+  await env.apply(Old, { metadata: { name: 'a' }, spec: { title: 'Hello' } })
+  await env.apply(Page, { metadata: { name: 'p' }, spec: { article: 'a' } })
+  await env.settle()
+  const articles = defineReconciler(New, {
+    name: 'article',
+    resync: false,
+    watches: [reference(ConfigMap, ({ spec }) => ({ name: spec.look }))],
+    reconcile: async ({ metadata: { name } }) => {
+      runs.push(name)
+      return done({ status: { runs: runs.length } })
+    },
+  })
+  const isAsked = ({ object }: { readonly object: { readonly spec: unknown } }): boolean => asked.push(object.spec) > 0
+  const pages = defineReconciler(Page, {
+    resync: false,
+    watches: [mapped(New, ({ spec }) => ({ name: spec.page }), { when: isAsked })],
+    reconcile: async ({ metadata: { name } }) => {
+      runs.push(name)
+      return done()
+    },
+  })
+  await env.crash([articles, pages])
+  await env.advance('1h')
+  const before = runs.length
+  await env.apply(ConfigMap, { metadata: { name: 'look' }, data: {} })
+  await env.settle()
+  // Its status is all that has changed: the object is stored as it was.
+  expect(runs.slice(before)).toEqual(['a', 'p'])
+  expect(asked.at(-1)).toEqual({ title: 'Hello', look: 'look', page: 'p' })
+})

@@ -438,14 +438,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a predicate of the own kind is not asked',
     file: routes,
-    find: ' && !passes(when, change)) return []',
+    find: ' && !passes({ kind, when }, change)) return []',
     replace: " && type === 'removed') return []",
   },
   {
     bug: 'a predicate of a watch is not asked',
     file: routes,
-    find: 'isOf(change.stored.object, kind) && passes(when, change)',
-    replace: 'isOf(change.stored.object, kind) && when !== undefined',
+    find: 'isOf(change.stored.object, watched.kind) && passes(watched, change)',
+    replace: 'isOf(change.stored.object, watched.kind) && watched.when !== undefined',
   },
   {
     bug: 'a predicate is asked about what speaks to the engine',

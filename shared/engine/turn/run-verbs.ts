@@ -2,7 +2,7 @@ import { absentIfNotFound, hasCode, OperatingError } from '../../model/errors.ts
 import { refuseForeign } from '../../model/foreign-part.ts'
 import { copyJson, type JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
-import type { ApiObject } from '../../model/object.ts'
+import { controllerOf, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { Applied, At, Context, WriteOutcome } from '../../reconciler/context.ts'
 import type { Kind } from '../../reconciler/kind.ts'
@@ -12,7 +12,7 @@ import { refuseIncomplete } from '../../resources/damaged.ts'
 import { writtenKindsMs } from '../../resources/kind-catalog.ts'
 import type { Place, Resources, Written } from '../../resources/resources.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
-import { asRead } from '../state/as-read.ts'
+import { asRead, findSpecFaults } from '../state/as-read.ts'
 import { childrenOf } from './children.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { refuseAnothersChild, withOwner } from './owners.ts'
@@ -166,10 +166,16 @@ export class RunVerbs {
     return { at, isChild, body: this.#copyBody(kind, at, isChild ? withOwner(applied, place, object) : applied) }
   }
 
-  /** As the run gets it: a copy that is its own. */
+  /**
+   * As the run gets it: a copy that is its own, and is what its type says. A child is given as it is stored: its owner
+   * is who puts it right.
+   */
   #read(kind: Kind<unknown, unknown>, served: ServedKind, object: ApiObject): ApiObject {
     this.#conceal(served, object)
-    return copyJson(asRead(kind, object))
+    const isChild = controllerOf(object)?.uid === this.#options.object.metadata.uid
+    const faults = isChild ? undefined : findSpecFaults(kind, object, served)
+    if (faults !== undefined) throw new UnfitObjectError(object, faults)
+    return copyJson(asRead(kind, object, served))
   }
 
   /** What is written: the author may go on changing their own. */
@@ -215,4 +221,14 @@ function lateCallError(reason: unknown, { kind, metadata: { namespace, name } }:
 function inNamespace({ namespaced }: ServedKind, body: JsonObject, { namespace = '' }: Place): JsonObject {
   const metadata = body['metadata'] as JsonObject | undefined
   return namespaced ? { ...body, metadata: { ...metadata, namespace } } : body
+}
+
+/** What a run has asked for is not what its kind says. The run is tried again: somebody else must put that right. */
+class UnfitObjectError extends Error {
+  override readonly name = 'UnfitObjectError'
+  readonly reason = 'UnfitObject'
+
+  constructor(object: ApiObject, faults: string) {
+    super(`${keyText(keyOf(object))} does not fit its kind: ${faults}`)
+  }
 }

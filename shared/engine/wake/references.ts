@@ -6,6 +6,7 @@ import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { isOf } from '../../reconciler/kind.ts'
+import { asRead } from '../state/as-read.ts'
 
 /**
  * Who refers to whom, for all controllers at once: primaries to the objects they name, watched objects to the primaries
@@ -92,11 +93,11 @@ export function createNoteStored(controllers: readonly Controller[], { store, in
 function createTargets(controllers: readonly Controller[]): (object: ApiObject) => readonly ObjectKey[] | undefined {
   const asking = controllers.filter(({ references, maps }) => references.length + maps.length > 0)
   return (object) => {
-    const functions = asking.flatMap(({ kind, references, maps }) => [
-      ...(isOf(object, kind) ? references.map(({ targets }) => targets) : []),
-      ...maps.filter((map) => isOf(object, map.kind)).map(({ primaries }) => primaries),
+    const found = asking.flatMap(({ kind, references, maps }) => [
+      ...(isOf(object, kind) ? references.map(({ targets }) => targets(asRead(kind, object))) : []),
+      ...maps.filter((map) => isOf(object, map.kind)).map((map) => map.primaries(asRead(map.kind, object))),
     ])
-    return functions.length === 0 ? undefined : functions.flatMap((find) => find(object))
+    return found.length === 0 ? undefined : found.flat()
   }
 }
 

@@ -6,7 +6,7 @@ import type { Change } from '../../ports/change-feed.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
 import type { Controller, Watched } from '../../reconciler/controller.ts'
 import { isOf, isOfKind } from '../../reconciler/kind.ts'
-import type { Predicate } from '../../reconciler/predicates.ts'
+import { asRead } from '../state/as-read.ts'
 import type { Target } from './wake-up.ts'
 import { childReason, mapReason, ownReason, referenceReason } from './wake-reasons.ts'
 
@@ -45,7 +45,7 @@ export function ownTargets({ kind, when }: Controller): (change: Change) => read
     if (!isOf(stored.object, kind) || !wakesItself(touched)) return []
     // The next object of its name would wait behind a message that is held.
     if (type === 'removed' && stored.engine.hold === undefined) return []
-    if (!touches(touched, 'control', 'delete') && !passes(when, change)) return []
+    if (!touches(touched, 'control', 'delete') && !passes({ kind, when }, change)) return []
     return [{ key: keyOf(stored.object), stored, lane: 'urgent', reason: ownReason(change) }]
   }
 }
@@ -89,16 +89,19 @@ function mapTargets({ kind, maps }: Controller): Route['targets'] {
     const watching = maps.filter((map) => isWatched([map], change))
     if (watching.length === 0) return []
     const reason = mapReason(change)
-    const keys = [...watching.flatMap(({ primaries }) => primaries(object)), ...dropped.filter(isOfKind(kind))]
+    const keys = [
+      ...watching.flatMap((map) => map.primaries(asRead(map.kind, object))),
+      ...dropped.filter(isOfKind(kind)),
+    ]
     return keys.map((key) => ({ key, lane: 'background', reason }))
   }
 }
 
 function isWatched(watches: readonly Watched[], change: Change): boolean {
   if (change.touched.every((part) => part === 'engine' || part === 'timer')) return false
-  return watches.some(({ kind, when }) => isOf(change.stored.object, kind) && passes(when, change))
+  return watches.some((watched) => isOf(change.stored.object, watched.kind) && passes(watched, change))
 }
 
-function passes(when: Predicate, { type, touched, stored: { object } }: Change): boolean {
-  return when({ type, touched, object })
+function passes({ kind, when }: Watched, { type, touched, stored: { object } }: Change): boolean {
+  return when({ type, touched, object: asRead(kind, object) })
 }
