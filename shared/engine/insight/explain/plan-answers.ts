@@ -83,8 +83,14 @@ function sooner(facts: Facts): readonly string[] {
   if (situation === 'paused') return ['No change runs it before the pause ends.']
   if (situation === 'held') return []
   return [
-    'A change of the object, of a child, or of an object that it refers to runs it at once. An edit of the spec resets the backoff.',
+    `A change of the object, of a child, or of an object that it refers to runs it ${delay(facts)}. An edit of the spec resets the backoff.`,
   ]
+}
+
+function delay({ controller, stored }: Facts): string {
+  const debounceMs = controller?.debounceMs ?? 0
+  if (currentWait(stored) === 'RateLimited') return 'as soon as its rate limit allows'
+  return debounceMs > 0 ? `within ${humanDuration(debounceMs)}, the time of its debounce` : 'at once'
 }
 
 function nextRun(facts: Facts): string {

@@ -39,8 +39,13 @@ export function objectSituationOf({ controller, stored }: Pick<Facts, 'controlle
  * Whether the reconciler's predicate lets edits of the spec pass, so that the change that no run has observed may have
  * woken nobody. The creation of an object always wakes somebody.
  */
-export function mayBeLetPass({ controller, stored: { object } }: Pick<Facts, 'controller' | 'stored'>): boolean {
-  if (controller === undefined || object.status?.['observedGeneration'] === undefined) return false
+export function mayBeLetPass(facts: Pick<Facts, 'controller' | 'stored'>): boolean {
+  return facts.stored.object.status?.['observedGeneration'] !== undefined && isEditLetPass(facts)
+}
+
+/** Whether the reconciler's predicate lets edits of the spec pass. */
+export function isEditLetPass({ controller, stored: { object } }: Pick<Facts, 'controller' | 'stored'>): boolean {
+  if (controller === undefined) return false
   try {
     return !controller.when({ type: 'modified', object, touched: ['spec'] })
   } catch {

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { isCondition } from '../../../model/conditions.ts'
 import { isObserved } from '../../../model/convergence.ts'
 import { isObject, type JsonObject } from '../../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
@@ -72,7 +73,9 @@ export function explainDifference(facts: Facts): readonly string[] {
   const { kind, children, references } = facts
   const { object } = facts.stored
   // Of an object that is as desired, a field of the same name means something else.
-  const isDesired = objectSituationOf(facts) === 'asDesired'
+  const situation = objectSituationOf(facts)
+  const isDesired =
+    situation === 'asDesired' || (situation === 'paused' && isObserved(object) && isCondition(object, 'Ready'))
   const spec = isDesired || !isObject(object.spec) ? {} : object.spec
   const fields = findFieldDifferences(spec, object.status ?? {})
   const lines = [

@@ -4,7 +4,7 @@ import { failureOf } from '../../../model/engine-state.ts'
 import { isDeleting } from '../../../model/object.ts'
 import { repeatedErrorsMin } from '../../state/repeated-errors.ts'
 import type { Facts } from './facts.ts'
-import { foreignFinalizers, mayBeLetPass, objectSituationOf } from './situation.ts'
+import { foreignFinalizers, isEditLetPass, mayBeLetPass, objectSituationOf } from './situation.ts'
 import { agoText, formatKey, kubectlName, until, withMessage } from './words.ts'
 
 /** The matter in one sentence, and what was said of it in words of others. */
@@ -99,7 +99,9 @@ export function advise(facts: Facts): readonly string[] {
         `Only if their owners are gone and need not clean up:  kubectl edit ${name}`,
       ]
     case 'stopped':
-      return ['Correct the cause above: an edit of the spec runs the object at once.', `Try again anyway:  ${runNow}`]
+      return isEditLetPass(facts)
+        ? ['Correct the cause above; an edit of the spec alone runs nothing.', `Then try again:  ${runNow}`]
+        : ['Correct the cause above: an edit of the spec runs the object at once.', `Try again anyway:  ${runNow}`]
     case 'failing':
       return [...adviseOnRepeats(facts), `Try at once:  ${runNow}`]
     case 'inCircles':

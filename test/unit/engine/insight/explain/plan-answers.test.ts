@@ -79,6 +79,7 @@ describe('what is done', () => {
 
 const soon =
   'A change of the object, of a child, or of an object that it refers to runs it at once. An edit of the spec resets the backoff.'
+const soonIn = (time: string): string => soon.replace('at once', time)
 const noResync = 'There is no resync.'
 
 describe('when it runs next', () => {
@@ -86,7 +87,6 @@ describe('when it runs next', () => {
     ['Backoff', failure, 'In 30s, after failure 3: the wait doubles from 1 s to 1000 s.'],
     ['Backoff', {}, 'In 30s, after failure 1: the wait doubles from 1 s to 1000 s.'],
     ['RetryAfter', failure, 'In 30s, which is the time that the remote API asked for.'],
-    ['RateLimited', {}, 'In 30s: its own rate limit holds it back.'],
     ['HotLoop', {}, 'In 30s: it runs in a loop and is slowed down.'],
     ['Expectation', {}, 'In 30s at the latest, when its expectation must be met.'],
     ['Resync', {}, 'In 30s at the latest, for the resync.'],
@@ -105,7 +105,21 @@ describe('when it runs next', () => {
     [
       'by the limit of its controller',
       { engine: { ...waiting('RateLimited'), memory: { reservedMs: nowMs } } },
-      ['In 30s: the rate limit of its controller lets others run first.', noResync, soon],
+      [
+        'In 30s: the rate limit of its controller lets others run first.',
+        noResync,
+        soonIn('as soon as its rate limit allows'),
+      ],
+    ],
+    [
+      'by its own limit',
+      { engine: waiting('RateLimited') },
+      ['In 30s: its own rate limit holds it back.', noResync, soonIn('as soon as its rate limit allows')],
+    ],
+    [
+      'of a controller with a debounce',
+      { engine: waiting('Requeue'), controller: { debounceMs: 60_000 } },
+      ['In 30s at the latest, as its last run asked for.', noResync, soonIn('within 60s, the time of its debounce')],
     ],
     ['after an edit that its predicate lets pass', letPass, ['No timer is set.', noResync, soon]],
     ['after a change', situations.changed, ['Now: its wake-up is in the queue, or on the way to it.', noResync, soon]],

@@ -4,7 +4,7 @@ import {
   explainDifference,
   explainObserved,
 } from '../../../../../shared/engine/insight/explain/state-answers.ts'
-import { deleted, factsOf, hoursAgo, keyOfConfig, nowMs, situations } from './given-facts.ts'
+import { deleted, factsOf, hoursAgo, keyOfConfig, nowMs, paused, situations } from './given-facts.ts'
 
 const there = { key: keyOfConfig('a'), object: {} as never }
 const missing = { key: keyOfConfig('b'), object: undefined }
@@ -118,6 +118,12 @@ describe('where the two differ', () => {
     [
       'of an object that is not ready',
       { ...situations.notReady, status: { ...situations.notReady.status, size: 2 } },
+      ['size: 1 in spec, 2 in status.'],
+    ],
+    ['of one that was as desired, and is paused: nowhere', { metadata: paused, status: { size: 2 } }, none],
+    [
+      'of one that was not ready, and is paused',
+      { ...situations.notReady, metadata: paused, status: { ...situations.notReady.status, size: 2 } },
       ['size: 1 in spec, 2 in status.'],
     ],
     ['of one without a spec', { ...situations.notReady, content: { spec: 5 } }, none],

@@ -139,3 +139,11 @@ it.each([
 function fail(): never {
   throw new Error('no')
 }
+
+it('nobody is told to edit the spec where the predicate of the reconciler lets edits pass', () => {
+  const facts = factsOf({ ...situations.stopped, controller: { when: () => false } })
+  expect(advise(facts)).toEqual([
+    'Correct the cause above; an edit of the spec alone runs nothing.',
+    `Then try again:  ${runNow}`,
+  ])
+})
