@@ -155,14 +155,34 @@ export function withDefaults(kind: ServedKind, object: ApiObject, live?: ApiObje
 export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
   const errors = checkStructure(kind, object, live)
   if (errors.length > 0 || kind.builtIn) return errors
-  return validateRules(kind.schema, object, { old: live, isResource: true })
+  return checkRules(kind, object, live)
+}
+
+/**
+ * What its rules say of an object. They see nothing of metadata that a write can change, so who changes that alone
+ * hears nothing of them; who changes the status hears nothing of a rule that was broken before. What broke a rule when
+ * that came can be paused, labelled and let go.
+ */
+function checkRules({ schema }: ServedKind, object: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
+  const moved = live === undefined ? [] : findMoved(object, live)
+  if (live !== undefined && moved.length === 0) return []
+  const errors = validateRules(schema, object, { old: live, isResource: true })
+  if (errors.length === 0 || live === undefined || moved.some((field) => field !== 'status')) return errors
+  const before = validateRules(schema, live, { isResource: true })
+  return errors.filter((error) => !before.some((one) => equal(one, error)))
+}
+
+/** The fields at the top of an object that a write changes, but for its metadata. */
+function findMoved(object: ApiObject, live: ApiObject): readonly string[] {
+  return Object.keys({ ...live, ...object }).filter(
+    (field) => field !== 'metadata' && !equal(live[field], object[field]),
+  )
 }
 
 function checkStructure(kind: ServedKind, object: ApiObject, live?: ApiObject): readonly FieldError[] {
   if (isSettled(kind.schema, object, live)) return []
   if (live === undefined) return interpretSchema(kind.schema, object)
-  const isMoved = (field: string): boolean => !equal(live[field], object[field])
-  const moved = Object.keys({ ...live, ...object }).filter((field) => field !== 'metadata' && isMoved(field))
+  const moved = findMoved(object, live)
   const errors = interpretSchema(kind.schema, object, { old: live })
   return errors.filter(({ field }) => concerns(field, moved))
 }

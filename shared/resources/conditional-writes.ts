@@ -200,7 +200,9 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
-  const isHooked = hooks !== undefined && concernsHooks(before.object, planned.object)
+  const isHooked =
+    hooks !== undefined &&
+    concernsHooks(kind, { found: live.found.object, before: before.object, next: planned.object })
   const made = isHooked
     ? admitHooked({ ...kind, hooks }, live, planned, { around, how: plan, clock: options.clock })
     : awaitConversions(kind, () => admit(live, planned, around))

@@ -2,8 +2,9 @@ import type { AdmissionHooks, AdmissionRequest } from '../model/admission-hooks.
 import { isEnginesAnnotation } from '../model/control-annotations.ts'
 import { equal } from '../model/json.ts'
 import { checkMetadata } from '../model/metadata.ts'
-import type { ApiObject } from '../model/object.ts'
+import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import { prune } from '../model/schema/prune.ts'
+import { describeFaults } from '../model/schema/spec-faults.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
 import { checkSchema, refuse, withDefaults } from './admission.ts'
@@ -32,7 +33,8 @@ export async function admitByHooks(
   write: HookedWrite,
 ): Promise<{ readonly inStore: ApiObject; readonly warnings: readonly string[] }> {
   const { next, live, around, how, clock } = write
-  const request = requestOf(live === undefined ? 'CREATE' : 'UPDATE', how, live?.found)
+  const old = live !== undefined && fitsKind(kind, live.found) ? live.found : undefined
+  const request = requestOf(live === undefined ? 'CREATE' : 'UPDATE', how, old)
   const hooks = createHookRun(kind, request, clock)
   const inStore = isOwnVersion(kind)
     ? completeState(kind, live?.before, await completeByHook(kind, withDefaults(kind, next), { live, hooks }), around)
@@ -41,24 +43,41 @@ export async function admitByHooks(
   return { inStore, warnings: hooks.warnings }
 }
 
-/** Whether hooks have a say in an update: what the engine is told by an annotation of its own is not theirs. */
-export function concernsHooks(before: ApiObject, next: ApiObject): boolean {
+/** One object before an update, and as it would be. */
+export interface Updated extends LiveStates {
+  readonly next: ApiObject
+}
+
+/**
+ * Whether hooks have a say in an update: what the engine is told by an annotation of its own is not theirs. Nor is an
+ * object that does not fit its kind and stays as it is but for its metadata: hooks are given what fits.
+ */
+export function concernsHooks(kind: ServedKind, { found, before, next }: Updated): boolean {
+  const isMoved = Object.keys({ ...before, ...next }).some(
+    (field) => field !== 'metadata' && field !== 'status' && !equal(before[field], next[field]),
+  )
+  if (isMoved) return true
   const [was, is] = [before, next].map(({ metadata: { labels, annotations = {} } }) => [
     labels,
     Object.entries(annotations).filter(([name]) => !isEnginesAnnotation(name)),
   ])
-  if (!equal(was, is)) return true
-  return Object.keys({ ...before, ...next }).some(
-    (field) => field !== 'metadata' && field !== 'status' && !equal(before[field], next[field]),
-  )
+  return !equal(was, is) && fitsKind(kind, found)
 }
 
-/** Asks the hooks about a deletion. Throws INVALID, HOOK_FAILED. */
+/** Whether what is stored is what the types of the kind say, defaults included. */
+function fitsKind({ schema, conversion }: ServedKind, object: ApiObject): boolean {
+  if (conversion !== undefined && parseApiVersion(object.apiVersion).version !== conversion.version)
+    return conversion.findFault(object, conversion.version) === undefined
+  return describeFaults(conversion?.schema ?? schema, object) === undefined
+}
+
+/** Asks the hooks about a deletion, but of what does not fit its kind. Throws INVALID, HOOK_FAILED. */
 export async function admitDeletion(
   kind: HookedKind,
   object: ApiObject,
   { how, clock }: Pick<HookedWrite, 'how' | 'clock'>,
 ): Promise<void> {
+  if (!fitsKind(kind, object)) return
   await createHookRun(kind, requestOf('DELETE', how), clock).check(object)
 }
 

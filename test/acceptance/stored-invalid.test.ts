@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   ConfigMap,
   defineKind,
@@ -347,4 +347,70 @@ it('watches and predicates are given the defaults of today, though the object be
   // Its status is all that has changed: the object is stored as it was.
   expect(runs.slice(before)).toEqual(['a', 'p'])
   expect(asked.at(-1)).toEqual({ title: 'Hello', look: 'look', page: 'p' })
+})
+
+const Ruled = defineKind({
+  ...names,
+  spec: z.object({ title: z.string() }),
+  status: z.object({ html: z.string() }).partial(),
+  rules: [{ rule: 'self.spec.title.size() > 30', message: 'too short' }],
+})
+const asked: unknown[] = []
+const Hooked = defineKind({
+  ...names,
+  spec: z.object({ heading: z.string() }),
+  status: z.object({ html: z.string() }).partial(),
+  default: ({ spec }) => ({ labels: { length: String(spec.heading.length) } }),
+  validate: ({ spec }, { old }) => {
+    asked.push([spec, old?.spec])
+    return spec.heading.length < 3 ? ['short'] : []
+  },
+})
+
+const touches: readonly (readonly [string, object, { readonly subresource?: 'status' }])[] = [
+  ['a pause', { metadata: { annotations: { 'setpoint.dev/paused': 'true' } } }, {}],
+  ['an annotation', { metadata: { annotations: { note: 'x' } } }, {}],
+  ['a label', { metadata: { labels: { note: 'x' } } }, {}],
+  ['a finalizer', { metadata: { finalizers: ['test.dev/x'] } }, {}],
+  ['a status', { status: { html: 'x' } }, { subresource: 'status' }],
+]
+
+describe.each([
+  ['a rule that came later', Ruled],
+  ['hooks', Hooked],
+] as const)('of a kind with %s', (_, Kind) => {
+  const change = (env: TestEnv, body: object, path = {}) => env.patch(Kind as typeof Titled, 'a', body as never, path)
+
+  async function misfit(): Promise<TestEnv> {
+    const env = await createTestEnv({ tickMs: 60_000, reconcilers: [writing(newSite())] })
+    await env.apply(Titled, { metadata: { name: 'a' }, spec: { title: 'Hello' } })
+    await env.settle()
+    await env.crash([defineReconciler(Kind as typeof Titled, { name: 'article', reconcile: async () => done() })])
+    asked.length = 0
+    return env
+  }
+
+  it.each(touches)('what does not fit takes %s, and no hook is given it', async (_what, body, path) => {
+    await using env = await misfit()
+    await change(env, body, path)
+    expect(await env.get(Titled, 'a')).toMatchObject(body)
+    expect(asked).toEqual([])
+  })
+
+  it('what does not fit can be deleted', async () => {
+    await using env = await misfit()
+    await env.delete(Titled, 'a')
+    await env.settle()
+    expect([await env.get(Titled, 'a'), asked]).toEqual([undefined, []])
+  })
+
+  it('what is written into its spec is held against it', async () => {
+    await using env = await misfit()
+    const wrong = Kind === Ruled ? { title: 'Hi' } : { heading: 'Hi' }
+    await expect(change(env, { spec: wrong, metadata: { labels: { note: 'x' } } })).rejects.toThrow(/short/)
+    const right = Kind === Ruled ? { title: 'x'.repeat(31) } : { heading: 'Hello' }
+    await change(env, { spec: right })
+    expect(await env.get(Titled, 'a')).toMatchObject({ spec: right })
+    if (Kind === Hooked) expect(asked.at(-1)).toEqual([{ heading: 'Hello' }, undefined])
+  })
 })

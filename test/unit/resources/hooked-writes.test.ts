@@ -213,6 +213,6 @@ describe('whether hooks have a say in an update', () => {
     ['of an annotation of the engine', withMetadata({ annotations: { 'setpoint.dev/x': '1' } }), objectOf({}), false],
     ['of other metadata', withMetadata({ finalizers: ['x.dev/y'] }), withMetadata({ generation: 9 }), false],
   ])('%s: %#', (_what, before, next, hasSay) => {
-    expect(concernsHooks(before, next)).toBe(hasSay)
+    expect(concernsHooks(plain, { found: before, before, next })).toBe(hasSay)
   })
 })
