@@ -31,10 +31,26 @@ export function findSpecFaults(
 ): string | undefined {
   const schema = schemaOf(kind, served)
   if (schema === undefined) return undefined
+  const misplaced = findOtherKind(kind, object, served)
+  if (misplaced !== undefined) return misplaced
   const { conversion } = kind
   if (conversion !== undefined && parseApiVersion(object.apiVersion).version !== conversion.version)
     return conversion.findFault(object, conversion.version) ?? describeFaults(schema, object)
   return describeFaults(schema, object)
+}
+
+/** Whether the kind is served with another scope, or the object is stored in a version that the reconciler's lacks. */
+function findOtherKind(
+  { kind, namespaced, definition, version, conversion }: Kind<unknown, unknown>,
+  { apiVersion }: ApiObject,
+  served: ServedKind | undefined,
+): string | undefined {
+  if (definition === undefined) return undefined
+  if (served !== undefined && served.namespaced !== namespaced)
+    return `${kind} is ${namespaced ? 'in namespaces' : 'in no namespace'} for its reconciler, and is served otherwise`
+  const stored = parseApiVersion(apiVersion).version
+  if (conversion !== undefined || definition.spec.versions.some(({ name }) => name === stored)) return undefined
+  return `it is stored in version ${stored}, which the definition of its reconciler, in version ${version}, does not have`
 }
 
 /**

@@ -106,7 +106,11 @@ describe('findSpecFaults', () => {
   })
 
   it('goes by the schema that is served where the kind of a reconciler brings none, and by none of what is built in', () => {
-    const served = { builtIn: false, schema: page.definition?.spec.versions[0]?.schema?.openAPIV3Schema } as ServedKind
+    const served = {
+      builtIn: false,
+      namespaced: true,
+      schema: page.definition?.spec.versions[0]?.schema?.openAPIV3Schema,
+    } as ServedKind
     const { definition: _, ...plain } = page
     expect(findSpecFaults(plain, objectOf({ spec: {} }), served)).toBe('spec.heading: Required value')
     expect(asRead(plain, objectOf({ spec: {} }), served)['spec']).toEqual({ size: 1 })
@@ -123,6 +127,21 @@ describe('findSpecFaults', () => {
     const stored = objectOf({ spec: { heading: 'a' } })
     expect(findSpecFaults(converted, { ...stored, apiVersion: 'g.dev/v0' })).toBe('no v1 of it')
     expect(findSpecFaults(converted, stored)).toBeUndefined()
+  })
+
+  it('says where the kind that is served is another than the one of the reconciler', () => {
+    const stored = objectOf({ spec: { heading: 'a' } })
+    const served = (namespaced: boolean) => ({ builtIn: false, namespaced }) as ServedKind
+    expect(findSpecFaults(page, stored, served(true))).toBeUndefined()
+    expect(findSpecFaults(page, stored, served(false))).toBe(
+      'K is in namespaces for its reconciler, and is served otherwise',
+    )
+    expect(findSpecFaults({ ...page, namespaced: false }, stored, served(true))).toBe(
+      'K is in no namespace for its reconciler, and is served otherwise',
+    )
+    expect(findSpecFaults(page, { ...stored, apiVersion: 'g.dev/v0' })).toBe(
+      'it is stored in version v0, which the definition of its reconciler, in version v1, does not have',
+    )
   })
 
   it('says ten of very many', () => {

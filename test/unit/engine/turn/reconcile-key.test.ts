@@ -90,6 +90,7 @@ function worldOf({
     version: 'v1',
     hasStatus: true,
     builtIn: false,
+    namespaced: true,
     schema: {},
     ...kind,
   }
