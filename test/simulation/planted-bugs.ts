@@ -418,6 +418,19 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'return begun.woken < 0 ?',
   },
   {
+    bug: 'a failure that asks for a retry within a time is not kept to the budget of all',
+    file: 'shared/engine/state/next-wait.ts',
+    find: 'Math.max(wantedMs, allowedMs(facts))',
+    replace:
+      'Math.max(Math.min(wantedMs, nowMs + retryWithinMs(verdict)), retryWithinMs(verdict) < Infinity ? 0 : allowedMs(facts))',
+  },
+  {
+    bug: 'a retry does not ask the budget of all',
+    file: 'shared/engine/turn/reconcile-key.ts',
+    find: 'const retryDelayMs = await reserveRetry(engine, basis.stored.engine, ran.verdict)',
+    replace: 'const retryDelayMs = (await reserveRetry(engine, basis.stored.engine, ran.verdict)) && 0',
+  },
+  {
     bug: 'the begin of a once effect is not recorded',
     file: 'shared/engine/turn/once.ts',
     find: 'if (!isKnown) await note(',

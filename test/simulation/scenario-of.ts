@@ -35,6 +35,7 @@ export function scenarioOf(seed: number): Scenario {
     ...plain,
     ...limitsOf(stream('limits'), plain),
     ...propagationOf(stream('propagation')),
+    ...retryBudgetOf(stream('retry budget'), plain),
     ...slowedOf(stream('slowed'), plain),
     ...onceOf(stream('once')),
     ...awayForLong(stream('long absences'), absentOf(stream('absent'), plain)),
@@ -86,6 +87,12 @@ function limitsOf(random: SeededRandom, scenario: Scenario): Pick<Extras, 'limit
   const rates = resyncMinutes > 0 ? resyncRates : isCrashing ? slowRates : allRates
   const limits = kinds.map((kind) => [kind, { perSecond: oneOf(random, rates), burst: 1 + below(random, 4) }])
   return { limits: Object.fromEntries(limits) }
+}
+
+/** One seed in eight. In a herd, many would wait for their retry for longer than the calm lasts. */
+function retryBudgetOf(random: SeededRandom, { herd }: Scenario): Pick<Extras, 'retryBudget'> {
+  if (random.next() >= 1 / 8 || herd > 0) return {}
+  return { retryBudget: { perSecond: oneOf(random, [0.1, 0.3, 1]), burst: 1 + below(random, 2) } }
 }
 
 /** One seed in eight: debounce, or a limit for each object, or both. */

@@ -57,6 +57,8 @@ export type End = 'killed' | 'power lost' | 'power lost in a commit'
 export interface Extras {
   /** How fast all objects of a kind together may run, in however many processes. */
   readonly limits?: { readonly [kind in KindName]?: Rate }
+  /** How fast the retries of all objects together may come. Left out: each has its backoff alone. */
+  readonly retryBudget?: Rate
   /** How much later the objects of a kind run than they could, each by itself. */
   readonly slowed?: { readonly [kind in KindName]?: Slowed }
   /**

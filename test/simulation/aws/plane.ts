@@ -360,6 +360,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },
     controllers,
+    retryBudget: options.scenario.retryBudget,
     ...(life.name.startsWith('api') && {
       wrapStore: (one) => withDirectWake(one, { controllers, queueOf, clock: life.clock, logger: silent }),
     }),

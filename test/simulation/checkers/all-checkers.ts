@@ -30,6 +30,7 @@ import { createPolicies } from './policies.ts'
 import { createPredicates } from './predicates.ts'
 import { createQuotas } from './quotas.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { createRetryBudgetChecker } from './retry-budget.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -63,6 +64,7 @@ export function createCheckers(scene: Scene): Checkers {
     createIsolation(scene),
     createVersionsGrow(scene),
     createRateLimit(scene),
+    createRetryBudgetChecker(scene),
     createObjectLimit(scene),
     createPause(scene),
     createTypes(scene),

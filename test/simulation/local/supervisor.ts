@@ -131,6 +131,7 @@ async function live(life: Life, opened: OpenPorts, options: LiveOptions): Promis
       random: world.random.fork(`chance ${life.name}`),
       logger: silent,
       tickMs: scenario.local?.tickMs ?? 1_000,
+      retryBudget: scenario.retryBudget,
       wrapQueue: (queue, name) => {
         queues.set(name, queue)
         return queue
