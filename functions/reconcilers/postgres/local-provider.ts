@@ -98,9 +98,9 @@ async function initialiseStage(
   const found = hasEnded ? { outage: 'the server had ended by itself' } : {}
   const place = resolve(server.directory)
   if (!initialised && notes.get(dataNote) === place) throw dataGone(place)
+  if (!initialised) await initialise(server, superuser, signal)
   notes.set(dataNote, place)
   if (initialised) return found
-  await initialise(server, superuser, signal)
   return { ...found, changes: [`made the data directory with ${programsOf(server.host).what}`] }
 }
 

@@ -111,6 +111,15 @@ it('a server whose data is gone gets no empty one in its place, and goes on when
   await stopServer(server, deadline())
 })
 
+it('a server whose first initdb failed is made by the next run: it never had any data', longOnly, async () => {
+  const { server, runAll } = openStages('unlucky')
+  const refused = { superuser: { ...superuser, user: 'pg_refused' } }
+  await expect(runAll(refused)).rejects.toMatchObject({ kind: 'retryable', reason: 'InitialisationFailed' })
+  const [, , running] = await runAll()
+  expect(running?.endpoint).toBeDefined()
+  await stopServer(server, deadline())
+})
+
 it('a server is looked at every ten seconds, and its outages are counted where they stay', longOnly, async () => {
   let outage: string | undefined
   const local = localProvider(join(bench.server('other').directory, '..'))
