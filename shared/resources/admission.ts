@@ -160,16 +160,21 @@ export function checkSchema(kind: ServedKind, object: ApiObject, live?: ApiObjec
 
 /**
  * What its rules say of an object. They see nothing of metadata that a write can change, so who changes that alone
- * hears nothing of them; who changes the status hears nothing of a rule that was broken before. What broke a rule when
- * that came can be paused, labelled and let go.
+ * hears nothing of them; who changes the status hears nothing of a rule that was broken before. An object that was
+ * there before a rule, and breaks it, can be paused, labelled and deleted.
  */
 function checkRules({ schema }: ServedKind, object: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
   const moved = live === undefined ? [] : findMoved(object, live)
   if (live !== undefined && moved.length === 0) return []
   const errors = validateRules(schema, object, { old: live, isResource: true })
-  if (errors.length === 0 || live === undefined || moved.some((field) => field !== 'status')) return errors
+  if (errors.length === 0 || live === undefined || changesContent(object, live)) return errors
   const before = validateRules(schema, live, { isResource: true })
   return errors.filter((error) => !before.some((one) => equal(one, error)))
+}
+
+/** Whether a write changes more of an object than its metadata and its status. */
+export function changesContent(object: ApiObject, live: ApiObject): boolean {
+  return findMoved(object, live).some((field) => field !== 'status')
 }
 
 /** The fields at the top of an object that a write changes, but for its metadata. */

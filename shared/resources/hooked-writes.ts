@@ -7,7 +7,7 @@ import { prune } from '../model/schema/prune.ts'
 import { describeFaults } from '../model/schema/spec-faults.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
-import { checkSchema, refuse, withDefaults } from './admission.ts'
+import { changesContent, checkSchema, refuse, withDefaults } from './admission.ts'
 import type { WriteOptions } from './resources.ts'
 import { createHookRun, type HookRun } from './run-hooks.ts'
 import { completeState } from './states.ts'
@@ -53,10 +53,7 @@ export interface Updated extends LiveStates {
  * object that does not fit its kind and stays as it is but for its metadata: hooks are given what fits.
  */
 export function concernsHooks(kind: ServedKind, { found, before, next }: Updated): boolean {
-  const isMoved = Object.keys({ ...before, ...next }).some(
-    (field) => field !== 'metadata' && field !== 'status' && !equal(before[field], next[field]),
-  )
-  if (isMoved) return true
+  if (changesContent(next, before)) return true
   const [was, is] = [before, next].map(({ metadata: { labels, annotations = {} } }) => [
     labels,
     Object.entries(annotations).filter(([name]) => !isEnginesAnnotation(name)),

@@ -6,7 +6,7 @@ import { mergeChange } from '../model/merge-change.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import type { FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import { checkSchema, refuse } from './admission.ts'
+import { changesContent, checkSchema, refuse } from './admission.ts'
 
 /** One object before a write: as it was read from the store, and as the writer saw it. */
 export interface LiveStates {
@@ -24,7 +24,7 @@ export function toStoredVersion(kind: ServedKind, next: ApiObject, live?: LiveSt
   if (conversion === undefined) return next
   const isRaw = live !== undefined && live.found.apiVersion !== storedVersionOf(conversion)
   if (kind.version === conversion.version && !isRaw) return next
-  const isSameSpec = live !== undefined && hasSameContent(live.before, next)
+  const isSameSpec = live !== undefined && !changesContent(next, live.before)
   if (isSameSpec && equal(live.before.status, next.status)) return { ...live.found, metadata: next.metadata }
   if (isRaw && isSameSpec) return { ...live.found, metadata: next.metadata, ...statusOf(next) }
   if (kind.version === conversion.version) return next
@@ -37,12 +37,6 @@ function storedVersionOf({ group, version }: Conversion): string {
 
 function statusOf({ status }: ApiObject): Pick<ApiObject, 'status'> {
   return status === undefined ? {} : { status }
-}
-
-function hasSameContent(before: ApiObject, next: ApiObject): boolean {
-  return Object.keys({ ...before, ...next }).every(
-    (field) => field === 'metadata' || field === 'status' || equal(before[field], next[field]),
-  )
 }
 
 interface Upgrade {

@@ -19,6 +19,22 @@ import { conditionOfWidget, failing, timesOf, Widget, widgetOf, widgets, type Ru
 
 /** What a run says when it ends, and what follows from it. */
 
+const Gizmo = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gizmo', spec: z.object({}) })
+
+/** A controller whose first runs fail, and when it ran. */
+function failingGizmos(failures: number) {
+  const atMs: number[] = []
+  const gizmos = defineReconciler(Gizmo, {
+    resync: false,
+    reconcile: async (_, ctx) => {
+      atMs.push(ctx.now())
+      if (atMs.length <= failures) throw new Error('no luck')
+      return done()
+    },
+  })
+  return { gizmos, atMs }
+}
+
 let env: TestEnv
 let runs: RunRecord[]
 afterEach(() => env.close())
@@ -171,16 +187,7 @@ describe('the result of a run', () => {
   })
 
   it('A9 the budget is of all controllers together, and who is woken again and again takes no more of it', async () => {
-    const Gizmo = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gizmo', spec: z.object({}) })
-    const atMs: number[] = []
-    const gizmos = defineReconciler(Gizmo, {
-      resync: false,
-      reconcile: async (_, ctx) => {
-        atMs.push(ctx.now())
-        if (atMs.length < 3) throw new Error('no luck')
-        return done()
-      },
-    })
+    const { gizmos, atMs } = failingGizmos(2)
     env = await createTestEnv({
       retryBudget: { perSecond: 0.1, burst: 1 },
       reconcilers: [widgets((runs = []), failing(Infinity), { resync: false }), gizmos],
@@ -204,16 +211,7 @@ describe('the result of a run', () => {
   })
 
   it('A9 an error that asks for a retry within a time stays within the budget of all, and leaves others their turn', async () => {
-    const Gizmo = defineKind({ group: 'test.setpoint.dev', version: 'v1', kind: 'Gizmo', spec: z.object({}) })
-    const atMs: number[] = []
-    const gizmos = defineReconciler(Gizmo, {
-      resync: false,
-      reconcile: async (_, ctx) => {
-        atMs.push(ctx.now())
-        if (atMs.length < 2) throw new Error('no luck')
-        return done()
-      },
-    })
+    const { gizmos, atMs } = failingGizmos(1)
     const hasty = (): never => {
       throw withReport(new Error('no luck'), { retryWithin: '2s' })
     }

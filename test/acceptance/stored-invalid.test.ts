@@ -254,7 +254,7 @@ it.each([
   ['get', async (ctx: Context) => (await ctx.get(Headed, 'a'))?.spec.heading],
   ['list', async (ctx: Context) => (await ctx.list(Headed)).map(({ spec }) => spec.heading).join()],
 ])(
-  '%s gives a run nothing that does not fit its kind; it fails with the path, and goes on when that is mended',
+  'a run that reads an unfit object by %s fails with the path, and ends well once the object is corrected',
   async (_, read) => {
     const site = newSite()
     const pages = defineReconciler(Page, {

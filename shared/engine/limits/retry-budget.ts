@@ -36,8 +36,8 @@ const line = 'all retries'
 
 /**
  * How long the budget makes what has failed wait for its retry, at least. Undefined if it takes nothing of the budget:
- * no retry is to come, or the object has one ahead, in time. Whoever fails again and again because it is woken leaves
- * the budget to the others.
+ * no retry is to come, or the object has one ahead, in time. An object that fails again and again because it is woken
+ * leaves the budget to the others.
  */
 export async function reserveRetry(
   { retryBudget, clock }: { readonly retryBudget?: RetryBudget; readonly clock: Clock },

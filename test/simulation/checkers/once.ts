@@ -8,9 +8,9 @@ interface End {
 }
 
 /**
- * What is done once is not done again by a run that was given the record of its end, and whoever does it after an
- * attempt of which nobody knows the end is told so. Two turns at once may both begin. A record of the end may be
- * written late, after a request that seemed lost: the run that was given its object before is told of an attempt.
+ * A run that was given the record of an effect's end does not repeat the effect. A run that repeats an effect of
+ * unknown end is told so. Two turns at once may both begin. The record may be written late, by a request that seemed
+ * lost: a run that was given its object before that is told of an attempt.
  */
 export function createOnceOnly({ scenario, report }: Scene): Checker {
   /** By uid: the value of the last attempt, and the one that is recorded as done. */
