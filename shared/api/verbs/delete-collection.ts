@@ -6,46 +6,64 @@ import type { ApiServices, Call, VerbHandler } from '../call.ts'
 import { withDamageWarnings } from '../damage-warnings.ts'
 import { readOptionsForMany } from '../delete-options.ts'
 import { pageOptions } from '../list-options.ts'
-import { jsonText } from '../reply.ts'
+import { jsonPieces, jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
-import { viewOf } from '../view.ts'
+import { viewOf, type ListParts } from '../view.ts'
 
 /**
  * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain.
  */
 export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
-    const view = viewOf(call, services.clock)
+    const { parts } = viewOf(call, services.clock)
     const options = await readOptionsForMany(call.request)
-    const deleted = await deleteSelected(call, options, services)
-    return withDamageWarnings(jsonText(200, view.list(deleted)), deleted)
+    const deleteOne = deleteWith(call, options, services)
+    const texts: string[] = []
+    const damaged: ObjectKey[] = []
+    let answer: Omit<ObjectList, 'items' | 'damaged'> = { resourceVersion: '' }
+    const pages = pagesOf(call, services)
+    for (let page = await pages(); page !== undefined; page = await pages()) {
+      const { items, damaged: unreadable = [], ...list } = page
+      damaged.push(...unreadable)
+      answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
+      for (const item of items) {
+        const deleted = await deleteOne(item)
+        // Its text is made now: to make those of many at once would hold up everybody else.
+        if (deleted !== undefined) texts.push(parts.item(deleted))
+      }
+    }
+    return withDamageWarnings(answerOf(parts, answer, texts), { damaged })
   }
 }
 
-async function deleteSelected(call: Call, options: DeleteOptions, services: ApiServices): Promise<ObjectList> {
-  const { kind } = call
-  const items: StoredObject[] = []
-  const damaged: ObjectKey[] = []
-  let answer: Omit<ObjectList, 'items' | 'damaged'> = { resourceVersion: '' }
-  const pages = pagesOf(call, services)
-  for (let page = await pages(); page !== undefined; page = await pages()) {
-    const { items: found, damaged: unreadable = [], ...list } = page
-    damaged.push(...unreadable)
-    answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
-    for (const { object } of found) {
-      const { namespace = '', name, uid } = object.metadata
-      const preconditions = { uid, ...options.preconditions }
-      const deletion = services.resources.delete(
-        kind,
-        { namespace, name },
-        { ...options, preconditions, user: call.user, ...(call.annotate && { annotate: call.annotate }) },
-      )
-      const deleted = await unlessGone(deletion, options.preconditions === undefined)
-      if (deleted !== undefined) items.push(deleted.stored)
-    }
+/** Deletes a selected object. Returns what it was last, and `undefined` for what somebody else has deleted before. */
+function deleteWith(call: Call, options: DeleteOptions, { resources }: Pick<ApiServices, 'resources'>) {
+  return async ({ object }: StoredObject): Promise<StoredObject | undefined> => {
+    const { namespace = '', name, uid } = object.metadata
+    const preconditions = { uid, ...options.preconditions }
+    const deletion = resources.delete(
+      call.kind,
+      { namespace, name },
+      { ...options, preconditions, user: call.user, ...(call.annotate && { annotate: call.annotate }) },
+    )
+    return (await unlessGone(deletion, options.preconditions === undefined))?.stored
   }
-  return { ...answer, items, damaged }
+}
+
+/** What is long is sent piece by piece. */
+function answerOf({ openText, closing }: ListParts, list: Omit<ObjectList, 'items'>, texts: readonly string[]) {
+  if (texts.length <= textsPerPiece) return jsonText(200, `${openText(list)}${texts.join(',')}${closing}`)
+  return jsonPieces(200, piecesOf(openText(list), texts, closing))
+}
+
+const textsPerPiece = 32
+
+async function* piecesOf(opening: string, texts: readonly string[], closing: string): AsyncGenerator<string> {
+  yield opening
+  for (let i = 0; i < texts.length; i += textsPerPiece)
+    yield `${i === 0 ? '' : ','}${texts.slice(i, i + textsPerPiece).join(',')}`
+  yield closing
 }
 
 /** The one page that is asked for, or all there are. */

@@ -28,7 +28,10 @@ interface StateRow extends SummedRow {
   readonly supersedes: number | null
 }
 
-/** Bounds the pause that one list can cause: some five milliseconds. */
+/**
+ * Bounds the pause that lists can cause: some five milliseconds. They count together, since who reads many small pages
+ * asks for each as soon as the one before it is there, within one turn of the event loop.
+ */
 const rowsPerTurn = 500
 const charactersPerTurn = 1_000_000
 /** Back in the log of changes: each reads a row. */
@@ -42,8 +45,10 @@ const charactersPerPage = 2_000_000
  */
 export function createSqliteList({ database, changeLog, kinds, quarantine }: SqliteListOptions): ObjectStore['list'] {
   const readRows = createReadRows(database)
+  const spent: Spent = { rows: 0, characters: 0, steps: 0 }
 
   return async (query) => {
+    await pause(spent)
     const resourceVersion = String(changeLog.latest())
     const asOf = Number(query.asOf ?? resourceVersion)
     const kindId = kinds.find(query)
@@ -55,20 +60,42 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
       for (const key of damaged) quarantine.note(key)
       return damaged.length === 0 ? page : { ...page, damaged }
     }
-    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, characters: 0, steps: 0, more: true }
+    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, rows: 0, characters: 0, steps: 0, more: true }
     const isFull = (): boolean =>
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
+      const before = { ...walk }
       const rows = database.readNow(() => readRows(walk, Math.min(limit - items.length, rowsPerTurn)))
+      note(spent, before, walk)
       for (const { placed, shown } of rows) {
         const stored = readPlaced(placed, shown)
         if (stored !== undefined) items.push(stored)
         else damaged.push({ group, kind, namespace: placed.namespace, name: placed.name })
       }
       if (!walk.more || isFull()) return pageOf({ items, resourceVersion, more: walk.more })
-      await nextTurn()
+      await pause(spent)
     }
   }
+}
+
+/** What lists have read since they let others have a turn. */
+interface Spent {
+  rows: number
+  characters: number
+  steps: number
+}
+
+function note(spent: Spent, before: Readonly<Spent>, now: Readonly<Spent>): void {
+  spent.rows += now.rows - before.rows
+  spent.characters += now.characters - before.characters
+  spent.steps += now.steps - before.steps
+}
+
+/** Lets others have a turn of the event loop, if enough was read since the last one. */
+async function pause(spent: Spent): Promise<void> {
+  if (spent.rows < rowsPerTurn && spent.characters < charactersPerTurn && spent.steps < stepsPerTurn) return
+  Object.assign(spent, { rows: 0, characters: 0, steps: 0 })
+  await new Promise((resolve) => setImmediate(resolve))
 }
 
 interface ListedRow {
@@ -83,15 +110,12 @@ function readPlaced(placed: PlacedRow, shown: StateRow): StoredObject | undefine
   return stored?.object.metadata.uid === placed.uid ? stored : undefined
 }
 
-/** How far a list is. */
-interface Walk {
+/** How far a list is. Its steps go back in the log of changes. */
+interface Walk extends Spent {
   readonly kindId: number
   readonly namespace: string | undefined
   readonly asOf: number
   after: Place
-  characters: number
-  /** Gone back in the log of changes. */
-  steps: number
   /** Rows follow. */
   more: boolean
 }
@@ -110,6 +134,7 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
     for (const row of from(walk, wanted + 1)) {
       if (count === wanted || walk.characters >= end.characters || walk.steps >= end.steps) return rows
       count++
+      walk.rows++
       walk.after = { namespace: row.namespace, name: row.name }
       const then = trace(row, walk)
       walk.characters += rowLengthOf(row)
@@ -183,10 +208,4 @@ function createTrace(database: SqliteDatabase): (row: StateRow, walk: Walk) => S
     }
     return then ?? row
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }
