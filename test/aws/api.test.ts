@@ -26,9 +26,16 @@ beforeEach(async () => {
 })
 afterEach(() => services[Symbol.asyncDispose]())
 
+interface Changed extends Pick<AwsBoundary, 'environment' | 'write'> {
+  readonly transport: Services['dynamodb']['transport']
+}
+
 /** Another process of the function. */
-function startApi(clock: Clock, { environment = {}, write = () => {} }: Partial<AwsBoundary> = {}): typeof api {
-  const { endpoint, transport } = services.dynamodb
+function startApi(
+  clock: Clock,
+  { environment = {}, write = () => {}, transport = services.dynamodb.transport }: Partial<Changed> = {},
+): typeof api {
+  const { endpoint } = services.dynamodb
   return apiFunction(
     {
       environment: { SETPOINT_TABLE: services.table, SETPOINT_QUEUES: '{}', ...environment },
@@ -100,6 +107,26 @@ describe('somebody on no list', () => {
     ).toMatchObject({ status: 403 })
     await send({ httpMethod: 'DELETE', path: `${role}/dev` })
     expect(await statuses()).toEqual([403, 403])
+  })
+})
+
+describe('/readyz', () => {
+  const ready = { httpMethod: 'GET', path: '/readyz' }
+
+  it('says whether the table takes writes, and /livez that the process answers', async () => {
+    expect(await send(ready)).toMatchObject({ status: 200, body: 'ok' })
+    const { transport } = services.dynamodb
+    const refuse: typeof transport.handle = async (request) => {
+      if (!String(request.headers['x-amz-target']).endsWith('PutItem')) return transport.handle(request)
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    }
+    const cut = startApi(systemClock, { transport: { ...transport, handle: refuse } })
+    const { status, body } = await send(ready, cut)
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: '[+]ping ok\n[-]writes failed: not taken\nreadyz check failed',
+    })
+    expect(await send({ ...ready, path: '/livez' }, cut)).toMatchObject({ status: 200 })
   })
 })
 

@@ -24,6 +24,7 @@ import { apiKindsMaxAgeMs, createAwsServices, type AwsServices } from './service
 import { openAwsTable } from './table.ts'
 import { openTokenReview } from './token-review.ts'
 import { lazy } from '../../model/lazy.ts'
+import { createReadiness } from '../readiness.ts'
 import { setpointVersion } from '../setpoint-version.ts'
 import { withRequestSpans } from '../spans.ts'
 
@@ -48,6 +49,7 @@ export function createAnswering({ boundary, seeing, controllers }: FunctionOptio
     return createAnswer(services, {
       ...(tokens && { tokens }),
       ...(reviewToken && { reviewToken }),
+      isReady: createReadiness(ports.checkpoint('probe'), boundary.clock),
       pages: awsPages(services, environment),
       computed: awsComputed({ ...services, ...queues }, environment),
       ...auditTo(boundary),
@@ -88,8 +90,8 @@ function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices,
   return { audit, newAuditId: createIdSequence(random.uuid()) }
 }
 
-/** Services of the API beside those for stored objects: pages, computed kinds, the record of requests, tokens. */
-type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens' | 'reviewToken'>
+/** Services of the API beside those for stored objects: pages, computed kinds, the record of requests, tokens, health. */
+type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens' | 'reviewToken' | 'isReady'>
 
 /** The API without a gateway. */
 export function createAwsApi(

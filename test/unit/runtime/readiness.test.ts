@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Checkpoint } from '../../../../shared/ports/checkpoint.ts'
-import { createReadiness } from '../../../../shared/runtime/local/readiness.ts'
-import { createVirtualClock } from '../../../support/virtual-clock.ts'
+import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
+import { createReadiness } from '../../../shared/runtime/readiness.ts'
+import { createVirtualClock } from '../../support/virtual-clock.ts'
 
 function probing(save: () => Promise<void>) {
   const clock = createVirtualClock()

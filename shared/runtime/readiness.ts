@@ -1,5 +1,5 @@
-import type { Checkpoint } from '../../ports/checkpoint.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Checkpoint } from '../ports/checkpoint.ts'
+import type { Clock } from '../ports/clock.ts'
 
 /** An answer serves all who ask within this time. */
 const keptMs = 1_000
