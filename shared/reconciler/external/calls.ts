@@ -11,13 +11,13 @@ import { noteSharedLimit, takeShared } from './shared-budget.ts'
 export interface Calls {
   /**
    * Undefined: what the call was about is not there. Throws RateLimited or CallFailed. `before` is done once the call
-   * may be made, and what it throws is thrown. What is `free` is answered from memory but for the first time, and is
-   * not counted.
+   * may be made, and what it throws is thrown. What is `kept` is answered from memory once it was answered: only up to
+   * then it is a call of the account.
    */
   make<Answer>(
     verb: OutsideVerb,
     call: () => Promise<Answer>,
-    options?: { readonly before?: () => Promise<void>; readonly free?: true },
+    options?: { readonly before?: () => Promise<void>; readonly kept?: true },
   ): Promise<Answer | undefined>
 }
 
@@ -60,15 +60,20 @@ export interface CallsOptions {
   readonly lane: () => BudgetLane
 }
 
+/** The budgets of accounts that have answered what is kept. */
+const known = new WeakSet<RateBudget>()
+
 export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
   return {
-    make: async (verb, call, { before, free = false } = {}) => {
-      const waitMs = free || budget === undefined ? 0 : await takeShared(budget, lane(), ctx)
+    make: async (verb, call, { before, kept = false } = {}) => {
+      const isCall = !kept || (budget !== undefined && !known.has(budget))
+      const waitMs = isCall && budget !== undefined ? await takeShared(budget, lane(), ctx) : 0
       if (waitMs > 0) throw new RateLimited(waitMs)
       await before?.()
       try {
         const answer = await call()
-        if (!free) ctx.outside.recordCall(verb, 'success')
+        if (isCall) ctx.outside.recordCall(verb, 'success')
+        if (kept && budget !== undefined) known.add(budget)
         return answer
       } catch (error) {
         const how = failureClass(error)

@@ -30,7 +30,8 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
   readonly api: ExternalApi<Client>
   /**
    * Where calls go and whose they are, such as a server and an account: an entity that was made in one place is not
-   * looked for in another, where it would count as gone.
+   * looked for in another, where it would count as gone. Each run asks: keep the answer, since only the first of a
+   * process is within the account's budget.
    */
   place?(client: Client): Promise<string>
   /** What the status shows of the entity beside its id. */

@@ -79,7 +79,7 @@ export function remember<Client>(run: ExternalRun<Client>, memory: ExternalMemor
 async function checkPlace<Client>({ spec, client, memory, calls }: ExternalRun<Client>): Promise<void> {
   const { place } = spec.far
   if (place === undefined || memory.place === undefined) return
-  const now = await calls.make('get', () => place(client), { free: true })
+  const now = await calls.make('get', () => place(client), { kept: true })
   if (now === memory.place) return
   throw new CallFailed('get', 'terminal', new Error(`${memory.id ?? 'it'} is at ${memory.place}, and not at ${now}`))
 }
@@ -91,7 +91,7 @@ async function locate<Client>({
   found,
   calls,
 }: ExternalRun<Client>): Promise<Pick<ExternalMemory, 'place' | 'inside'>> {
-  const place = await calls.make('get', async () => spec.far.place?.(client), { free: true })
+  const place = await calls.make('get', async () => spec.far.place?.(client), { kept: true })
   const { inside } = found
   return { ...(place !== undefined && { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
 }

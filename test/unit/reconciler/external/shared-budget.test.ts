@@ -69,6 +69,23 @@ describe('a budget that processes share', () => {
     expect(await waitOf(createProcess(allowances))).toBe(0)
   })
 
+  it('K29 a process that has just begun does not even ask a closed account where it is', async () => {
+    nowMs = 1_000
+    const allowances = createAllowances()
+    const [one, other] = [createProcess(allowances), createProcess(allowances)]
+    const asked: string[] = []
+    const askPlace = async (calls: Calls, name: string): Promise<void> => {
+      const place = async (): Promise<number> => asked.push(name)
+      await calls.make('get', place, { kept: true }).catch(() => asked.push(`${name} waits`))
+    }
+    await askPlace(one, 'one')
+    await waitOf(one, () => Promise.reject(new HttpError(429, 'slow down', { retryAfterMs: 30_000 })))
+    await askPlace(other, 'other')
+    // It knows the answer, and calls nobody.
+    await askPlace(one, 'one')
+    expect(asked).toEqual(['one', 'other waits', 'one'])
+  })
+
   it('K29 all of them together call no more than the account allows', async () => {
     nowMs = 1_000
     const allowances = createAllowances()
