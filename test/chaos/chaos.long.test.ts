@@ -33,6 +33,16 @@ it('loses nothing acknowledged when its disk is full for a while and its clock j
   if ((counts.done['full disk'] ?? 0) > 0) expect(counts.refused).toBeGreaterThan(0)
 })
 
+it('leaves the caches of informers right that are cut off, and whose control plane is killed', async () => {
+  console.log(`npm run chaos -- --seed ${seed} --rounds ${rounds} --troubles kill --informers`)
+  const { faults, informed, ...counts } = await runChaos({ seed, rounds, appliesMin: applies, informers: 10 })
+  console.log(JSON.stringify({ ...counts, informed }))
+  expect(faults).toEqual([])
+  expect(counts.applies).toBeGreaterThanOrEqual(applies)
+  expect(informed?.resumes).toBeGreaterThan(0)
+  expect(informed?.events).toBeGreaterThan(applies)
+})
+
 it('keeps databases and what is in them when it is killed while they are made and changed, now and then with their server', async () => {
   console.log(`npm run chaos -- --seed ${seed} --rounds 8 --databases`)
   const { faults, ...counts } = await runDatabaseChaos(seed, 8)
