@@ -11,6 +11,8 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
   /** Uids of children that block an owner, by its uid. */
   const blocking = new Map<string, ReadonlySet<string>>()
   const letGo = new Set<string>()
+  /** The child of a Gadget has its name. */
+  const stripped = new Set(scenario.steps.filter(({ act }) => act === 'strip').map(({ name }) => name))
 
   const childrenOf = ({ metadata }: ApiObject, blocks?: true): readonly ApiObject[] =>
     [...table.items.values()].flatMap(({ object }) =>
@@ -37,8 +39,8 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
   }
 
   /** Somebody may delete it by hand, or with its namespace. */
-  const isStripped = ({ kind, metadata: { namespace } }: ApiObject): boolean =>
-    namespace !== 'default' || (kind === 'ConfigMap' && scenario.steps.some(({ act }) => act === 'strip'))
+  const isStripped = ({ kind, metadata: { namespace, name } }: ApiObject): boolean =>
+    namespace !== 'default' || (kind === 'ConfigMap' && stripped.has(name))
 
   const goes = (object: ApiObject): void => {
     const { kind, metadata } = object
