@@ -2,6 +2,7 @@ import {
   closeSync,
   fchownSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readFileSync,
   renameSync,
@@ -15,13 +16,14 @@ import { OperatingError } from '../../model/errors.ts'
 /**
  * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. For one
  * process at a time. Its owner is our account, or the one that the directory is of. Throws UNAVAILABLE if it cannot be
- * written.
+ * written, or if something other than a file stands there: a device would become a file.
  */
 export function writeAtomically(file: string, content: string, owner: 'us' | 'directory' = 'us'): void {
   // The same name each time: what a crash leaves of one is taken away by the next, and nothing that stands there is
   // written through.
   const unfinished = `${file}.tmp`
   try {
+    requireFile(file)
     rmSync(unfinished, { force: true })
     writeFlushed(unfinished, content, owner)
     renameSync(unfinished, file)
@@ -29,6 +31,11 @@ export function writeAtomically(file: string, content: string, owner: 'us' | 'di
     rmSync(unfinished, { force: true })
     throw writeError(`write ${file}`, cause)
   }
+}
+
+function requireFile(file: string): void {
+  const there = lstatSync(file, { throwIfNoEntry: false })
+  if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) throw new Error('it is there and is no file')
 }
 
 function writeFlushed(file: string, content: string, owner: 'us' | 'directory'): void {

@@ -1,4 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeAtomically } from '../../../../shared/adapters/node/atomic-file.ts'
@@ -7,8 +9,20 @@ import { temporaryDirectory } from '../../../support/temporary-directory.ts'
 it('leaves nothing unfinished behind when the file cannot be written', () => {
   using directory = temporaryDirectory('atomic')
   mkdirSync(join(directory.path, 'taken'))
-  expect(() => writeAtomically(join(directory.path, 'taken'), 'x')).toThrow(/^cannot write .*taken: EISDIR/)
+  expect(() => writeAtomically(join(directory.path, 'taken'), 'x')).toThrow(
+    /^cannot write .*taken: it is there and is no file$/,
+  )
   expect(readdirSync(directory.path)).toEqual(['taken'])
+})
+
+it('does not put a file where a device or a socket stands', async () => {
+  using directory = temporaryDirectory('atomic')
+  const file = join(directory.path, 'socket')
+  const server = createServer().listen(file)
+  await once(server, 'listening')
+  expect(() => writeAtomically(file, 'x')).toThrow('it is there and is no file')
+  expect(statSync(file).isSocket()).toBe(true)
+  await new Promise((resolve) => server.close(resolve))
 })
 
 it('takes away what a crash left unfinished', () => {
