@@ -8,18 +8,38 @@ import { processorMs } from '../../../support/processor-time.ts'
 
 describe('a text in a text', () => {
   /** Of few letters, so that much is found, and nearly found. */
-  const letters = fc.string({ unit: fc.constantFrom('a', 'a', 'a', 'b'), maxLength: 60 })
+  const lettersOf = (lengths: fc.StringConstraints) =>
+    fc.string({ unit: fc.constantFrom('a', 'a', 'a', 'b'), ...lengths })
+  const letters = lettersOf({ maxLength: 60 })
+  /** Half of them so long that they are looked for in our way, and some by one letter. */
+  const soughts = fc.oneof(
+    letters,
+    lettersOf({ minLength: 31, maxLength: 33 }),
+    lettersOf({ minLength: 32, maxLength: 60 }),
+  )
   const repeated = fc.tuple(letters, fc.integer({ min: 1, max: 8 })).map(([part, times]) => part.repeat(times))
 
   it('is found where JavaScript finds it, however long it is', () => {
     fc.assert(
-      fc.property(repeated, letters, fc.array(repeated, { maxLength: 4 }), fc.nat(40), (text, sought, more, from) => {
+      fc.property(repeated, soughts, fc.array(repeated, { maxLength: 4 }), fc.nat(150), (text, sought, more, from) => {
         const whole = [text, ...more].join(sought)
         expect(findText(whole, sought, from)).toBe(whole.indexOf(sought, from))
         expect(findLastText(whole, sought, from)).toBe(whole.lastIndexOf(sought, from))
         expect(splitText(whole, sought)).toEqual(whole.split(sought))
       }),
+      { numRuns: 500 },
     )
+  })
+
+  it('is found where it lies in itself, and parts a text from left to right', () => {
+    for (const part of ['a', 'ab', 'aab']) {
+      const [whole, sought] = [part.repeat(65), part.repeat(33)]
+      for (const from of [0, 1, 2, 5, 60, 81, 82, 1_000]) {
+        expect(findText(whole, sought, from)).toBe(whole.indexOf(sought, from))
+        expect(findLastText(whole, sought, from)).toBe(whole.lastIndexOf(sought, from))
+      }
+      expect(splitText(whole, sought)).toEqual(whole.split(sought))
+    }
   })
 
   it.each([
