@@ -106,6 +106,23 @@ export function changeFeedContract(
       },
     )
 
+    it('has no more text in a batch than a reader can hold, though objects are large', async () => {
+      const after = await feed.latest()
+      const text = 'x'.repeat(300_000)
+      await Promise.all(Array.from({ length: 120 }, (_, i) => store.create(withSpec(storedWidget(`w${i}`), { text }))))
+      await store.create(storedWidget('zend'))
+      const sizes: number[] = []
+      const names = new Set<string>()
+      for (const read = follow(after); !names.has('zend');) {
+        for (const { changes } of await read.batches(1)) {
+          for (const { stored } of changes) names.add(stored.object.metadata.name)
+          sizes.push(changes.reduce((sum, { stored }) => sum + JSON.stringify(stored.object).length, 0))
+        }
+      }
+      expect(names.size).toBe(121)
+      expect(Math.max(...sizes)).toBeLessThan(18_000_000)
+    })
+
     it('tells a write of the spec though the status was written since', async () => {
       const after = await feed.latest()
       const created = await store.create(storedWidget('a'))

@@ -1,4 +1,6 @@
 import { OperatingError } from '../../../model/errors.ts'
+import { objectText } from '../../../model/object-text.ts'
+import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/change-feed.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import { createBatchRead } from './dynamodb-batches.ts'
@@ -53,25 +55,20 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
   }
 
-  /**
-   * Reads what entries of the index are about, and notes it as told. A state that is newer than the rest of the look
-   * would be followed from past what is told after it: it is left to the next look, which finds it at its own place.
-   */
-  const changesOf = async (
-    entries: readonly Item[],
-    { told, low }: Progress,
-    newest: number,
-  ): Promise<readonly Change[]> => {
-    const items = await read('read what changed', keysOf(entries))
-    const changes: Change[] = []
-    for (const item of items.toSorted(byVersion)) {
-      const since = told.get(place(item)) ?? low
-      // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
-      if (versionIn(item) <= since || versionIn(item) > newest) continue
-      changes.push(changeSince(item, since))
-      told.set(place(item), versionIn(item))
+  /** Reads what the first entries are about: so many that no more is in memory at once than may be. */
+  const readFirst = async (entries: readonly Item[]): Promise<FirstRead> => {
+    const states: ReadState[] = []
+    let count = 0
+    for (let characters = 0; count < Math.min(entries.length, entriesMax) && characters < charactersMax;) {
+      const next = entries.slice(count, count + readsAtOnce)
+      for (const item of await read('read what changed', keysOf(next))) {
+        const stored = readItem(item)
+        characters += objectText(stored.object).length
+        states.push({ item, stored })
+      }
+      count += next.length
     }
-    return changes
+    return { states, count }
   }
 
   async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
@@ -83,11 +80,11 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
       let { entries } = found
       const tookMs = clock.nowMs() - nowMs
       do {
-        const batch = entries.slice(0, entriesMax)
-        entries = entries.slice(entriesMax)
+        const { states, count } = await readFirst(entries)
+        const end = versionIn(entries[count - 1] ?? {})
+        entries = entries.slice(count)
         const isLast = entries.length === 0
-        const end = versionIn(batch.at(-1) ?? {})
-        const changes = await changesOf(batch, progress, isLast ? versionAt(nowMs + aheadMsMax) : end)
+        const changes = noteTold(states, progress, isLast ? versionAt(nowMs + aheadMsMax) : end)
         if (changes.length === 0 && nowMs - quietSinceMs < quietMsMax) continue
         quietSinceMs = nowMs
         yield { changes, resourceVersion: String(isLast ? versionAt(nowMs) : end) }
@@ -112,8 +109,11 @@ const reachMs = 3_600_000
 const lateMs = 8_000
 /** How long a reader of a quiet kind is told nothing. */
 const quietMsMax = 5_000
-/** Of a batch: a reader that comes from far back keeps no more objects in memory. */
+/** Of a batch: a reader that comes from far back keeps no more objects in memory, nor more of their text. */
 const entriesMax = 500
+const charactersMax = 8_000_000
+/** The last of them may go beyond that, by nine million: an object has no more than 350 KiB. */
+const readsAtOnce = 25
 /** How much later than its look a state may be that is told with it: a part of the look-back. */
 const aheadMsMax = 500
 
@@ -126,6 +126,17 @@ interface Progress {
   low: number
   /** By place, the version that was told, if it is above. */
   readonly told: Map<string, number>
+}
+
+interface ReadState {
+  readonly item: Item
+  readonly stored: StoredObject
+}
+
+interface FirstRead {
+  readonly states: readonly ReadState[]
+  /** So many entries are read. */
+  readonly count: number
 }
 
 /** What was not told yet, in the order of its versions. */
@@ -189,8 +200,24 @@ function keysOf(items: readonly Item[]): readonly ItemKey[] {
   return [...new Map(keys.map((key) => [`${key.pk.S} ${key.sk.S}`, key])).values()]
 }
 
-function changeSince(item: Item, version: number): Change {
-  const stored = readItem(item)
+/**
+ * The changes of what was read, which are told from now on. A state that is newer than the rest of the look would be
+ * followed from past what is told after it: it is left to the next look, which finds it at its own place.
+ */
+function noteTold(states: readonly ReadState[], { told, low }: Progress, newest: number): readonly Change[] {
+  const changes: Change[] = []
+  for (const state of states.toSorted((a, b) => byVersion(a.item, b.item))) {
+    const since = told.get(place(state.item)) ?? low
+    const version = versionIn(state.item)
+    // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
+    if (version <= since || version > newest) continue
+    changes.push(changeSince(state, since))
+    told.set(place(state.item), version)
+  }
+  return changes
+}
+
+function changeSince({ item, stored }: ReadState, version: number): Change {
   if (isRemoved(item)) return { type: 'removed', touched: ['delete'], stored }
   const isCreation = Number(item['born']?.N) > version
   return { type: isCreation ? 'added' : 'modified', touched: findTouchedSince(item, version), stored }
