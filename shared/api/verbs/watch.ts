@@ -18,11 +18,13 @@ import {
   resumeMembership,
   type Membership,
 } from '../watch/membership.ts'
+import { createNames, type Names } from '../watch/known-names.ts'
 import { watchOptions, type WatchStart } from '../watch/options.ts'
 import { beginPast, endOn } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
 import type { Stream } from '../watch/stream-state.ts'
 import { bookmarkMs, dueMs, pieces } from '../watch/stream.ts'
+import { createUnread, type Unread } from '../watch/unread.ts'
 import { createMessageWire, lineWire, silentLineWire, type Wire } from '../watch/wire.ts'
 import { asksForWebsocket, checkHandshake } from '../websocket/handshake.ts'
 
@@ -31,7 +33,11 @@ import { asksForWebsocket, checkHandshake } from '../websocket/handshake.ts'
  */
 export function createWatch(services: ApiServices): VerbHandler {
   const slots = createWatchSlots(services.watchesMax ?? 1_000)
-  const liveOf = createLiveKinds(services)
+  const shared = {
+    liveOf: createLiveKinds(services),
+    names: createNames(),
+    unread: createUnread(services.clock),
+  }
   return async (call) => {
     const answer = beginAnswer(call.request, services.clock)
     if (answer === undefined) return noWebsocket
@@ -40,7 +46,7 @@ export function createWatch(services: ApiServices): VerbHandler {
       const options = watchOptions(call.request)
       const fault = await versionFault(options, services, call.request.signal)
       const { status, headers, wire = lineWireOf(options) } = answer
-      const { stream, first } = await open(call, { options, services, liveOf, release, wire, fault })
+      const { stream, first } = await open(call, { ...shared, options, services, release, wire, fault })
       return withDamageWarnings({ status, headers, body: pieces(stream) }, first)
     } catch (error) {
       release()
@@ -96,20 +102,24 @@ interface Opening {
   readonly options: WatchStart
   readonly services: ApiServices
   readonly liveOf: (kind: ServedKind) => LiveChanges
+  readonly names: Names
+  readonly unread: Unread
   readonly release: () => void
   readonly wire: Wire
   readonly fault: OperatingError | undefined
 }
 
 async function open(call: Call, opening: Opening): Promise<{ readonly stream: Stream; readonly first: FirstPage }> {
-  const { services, options } = opening
   const selected = { kind: call.kind, selection: selectionOf(call) }
-  const start = await startOf(selected, options, services)
+  const start = await startOf(selected, opening)
   const stream = createStream(call, opening, start)
   const { live, signal } = stream
   signal.addEventListener('abort', () => stream.cut(), { once: true })
   opening.wire.hear({ onOwed: stream.wake, onEnd: stream.end })
-  await live.join(stream)
+  await live.join(stream).catch((error: unknown) => {
+    stream.onEnd()
+    throw error
+  })
   stream.past = beginPast(stream)
   endOn(stream, opening.fault)
   if (signal.aborted) stream.cut()
@@ -142,6 +152,8 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
     onFailure: (error) => logger.error('watch failed', { resource: info.resource, ...errorFields(error) }),
     onEnd: () => {
       live.leave(stream)
+      stream.membership.end()
+      stream.unread.release(stream)
       release()
     },
     wake: () => stream.resume?.(),
@@ -155,6 +167,7 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
       stream.failure = failure
       stream.isTorn ||= stream.rest !== undefined
       stream.rest = undefined
+      stream.part = undefined
       stream.at = undefined
       stream.onEnd()
       stream.resume?.()
@@ -170,6 +183,8 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
     reachBack: BigInt(feed.reachBack ?? 0),
     hasSent: false,
     rest: undefined,
+    part: undefined,
+    unread: opening.unread,
     dueAtMs: 0,
     wroteAtMs: nowMs,
     isTaken: true,
@@ -201,20 +216,25 @@ interface Start {
   readonly isFixed: boolean
 }
 
-async function startOf(selected: SelectedOptions, options: WatchStart, services: ApiServices): Promise<Start> {
-  const isFixed = !selected.selection.isMutable
-  if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services)) }
+async function startOf(selected: SelectedOptions, { options, services, names }: Opening): Promise<Start> {
+  const { selection } = selected
+  const isFixed = !selection.isMutable
+  if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services, names)) }
   const after = options.after ?? (await services.feed.latest())
-  const membership = isFixed ? createFixedMembership(selected.selection) : await resumeMembership(selected, services)
+  const membership = isFixed ? createFixedMembership(selection) : await resumeMembership(selected, services, names)
   return { isFixed, after, initial: undefined, first: {}, membership }
 }
 
 /** From the objects there are: the first page tells where their changes begin. */
-async function startOfPresent(selected: SelectedOptions, services: ApiServices): Promise<Omit<Start, 'isFixed'>> {
+async function startOfPresent(
+  selected: SelectedOptions,
+  services: ApiServices,
+  names: Names,
+): Promise<Omit<Start, 'isFixed'>> {
   const { selection } = selected
   const pages = selectPages(selected, services)
   const first = (await pages()) as ObjectList
-  const membership = selection.isMutable ? createChangingMembership(selection) : createFixedMembership(selection)
+  const membership = selection.isMutable ? createChangingMembership(selection, names) : createFixedMembership(selection)
   return { after: first.resourceVersion, initial: pagesFrom(first, pages), first, membership }
 }
 

@@ -4,6 +4,7 @@ import type { Change } from '../../ports/change-feed.ts'
 import type { ApiServices } from '../call.ts'
 import { selectPages, type SelectedOptions } from '../select-objects.ts'
 import { isSelected, type Selection } from '../selection.ts'
+import type { Names } from './known-names.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -15,6 +16,8 @@ export interface Membership {
   knows(object: ApiObject): void
   /** Whether the watch is about the place of an object, whatever else the object holds. */
   mayTell(object: ApiObject): boolean
+  /** The watch is over. May come more than once. */
+  end(): void
 }
 
 const plainEvents = { added: 'ADDED', modified: 'MODIFIED', removed: 'DELETED' } as const
@@ -25,12 +28,13 @@ export function createFixedMembership(selection: Selection): Membership {
     eventOf: ({ type, stored }) => (isSelected(selection, stored.object) ? plainEvents[type] : undefined),
     knows: () => {},
     mayTell: (object) => isInPlace(selection, object),
+    end: () => {},
   }
 }
 
-/** For selections by content. Remembers the names it has told of, which costs about 100 bytes for each. */
-export function createChangingMembership(selection: Selection): Membership {
-  const known = new Set<string>()
+/** For selections by content. Remembers the names it has told of. */
+export function createChangingMembership(selection: Selection, names: Names): Membership {
+  const known = names.open()
   return {
     eventOf: ({ type, stored: { object } }) => {
       const name = keyText(keyOf(object))
@@ -43,6 +47,7 @@ export function createChangingMembership(selection: Selection): Membership {
       known.add(keyText(keyOf(object)))
     },
     mayTell: (object) => isInPlace(selection, object),
+    end: () => known.clear(),
   }
 }
 
@@ -56,10 +61,17 @@ function isInPlace(selection: Selection, object: ApiObject): boolean {
  * present alone. So changes up to the present (`before`) are told when in doubt: a client takes a second ADDED for an
  * update, and a DELETED of what it does not know for nothing. `known` starts as what is selected now.
  */
-export async function resumeMembership(options: SelectedOptions, services: Services): Promise<Membership> {
+export async function resumeMembership(
+  options: SelectedOptions,
+  services: Services,
+  names: Names,
+): Promise<Membership> {
   const { selection } = options
-  const membership = createChangingMembership(selection)
-  const before = await noteAll(membership, options, services)
+  const membership = createChangingMembership(selection, names)
+  const before = await noteAll(membership, options, services).catch((error: unknown) => {
+    membership.end()
+    throw error
+  })
   return {
     ...membership,
     eventOf: (change) => {

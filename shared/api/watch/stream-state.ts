@@ -4,9 +4,10 @@ import type { ChangeBatch } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Pages } from '../select-objects.ts'
 import type { View } from '../view.ts'
-import type { LiveChanges, Watcher } from './live-changes.ts'
+import type { LiveChanges, Segment, Watcher } from './live-changes.ts'
 import type { Membership } from './membership.ts'
 import type { Text } from './text-pieces.ts'
+import type { Unread } from './unread.ts'
 import type { Wire } from './wire.ts'
 
 /** One watch: what it was asked for, and how far it is. */
@@ -55,6 +56,9 @@ export interface Stream extends Watcher {
   hasSent: boolean
   /** What is to be sent. */
   rest: Text | undefined
+  /** What is to be said of a segment behind that. */
+  part: Part | undefined
+  readonly unread: Unread
   bookmarkAtMs: number
   isCut: boolean
   /** Whether it was cut within a line, so that nothing more can be said. */
@@ -62,6 +66,14 @@ export interface Stream extends Watcher {
   failure: Error | undefined
   /** Ends the wait for something to tell. */
   resume: (() => void) | undefined
+}
+
+/** How far a watch that is told a segment in parts is. It does not hold what comes behind the segment. */
+export interface Part extends Pick<Segment, 'changes' | 'texts' | 'resourceVersion'> {
+  /** The first change that was not looked at. */
+  from: number
+  /** The line of the one before it, if that is still to be sent. */
+  line: Text | undefined
 }
 
 /** A walk through the log that is to end where the live changes begin. */

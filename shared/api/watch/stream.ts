@@ -7,7 +7,7 @@ import { endOfView } from './shown-changes.ts'
 import type { Stream } from './stream-state.ts'
 import type { Text } from './text-pieces.ts'
 import type { Wire } from './wire.ts'
-import { initialText, moveOn, segmentText } from './texts.ts'
+import { initialText, moveOn, partText, segmentText } from './texts.ts'
 
 const silenceMs = 10_000
 export const bookmarkMs = 60_000
@@ -21,13 +21,17 @@ const askMs = 60_000
 export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Array> {
   const { wire } = stream
   try {
-    stream.rest = wire.opening
+    say(stream, wire.opening)
     for (;;) {
       while (stream.rest !== undefined) yield takePiece(stream, stream.rest)
       stream.isTaken = true
+      if (stream.part !== undefined) {
+        say(stream, partText(stream, stream.part))
+        continue
+      }
       if (isOver(stream)) break
       if (isToAsk(stream) && !(await mayGoOn(stream))) break
-      stream.rest = wire.reply() ?? dueText(stream) ?? (await nextText(stream))
+      say(stream, wire.reply() ?? dueText(stream) ?? (await nextText(stream)))
     }
     if (stream.failure !== undefined) throw stream.failure
     if (mayMark(stream) && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
@@ -37,6 +41,11 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
     stream.onEnd()
   }
   if (!stream.isTorn) yield* said(wire.closing(stream.signal.aborted))
+}
+
+function say(stream: Stream, text: Text | undefined): void {
+  stream.rest = text
+  stream.unread.hold(stream, text)
 }
 
 /** Who comes back at a bookmark is told nothing of before it: by then all objects there are must have been told. */

@@ -6,6 +6,7 @@ import {
   resumeMembership,
   type Membership,
 } from '../../../shared/api/watch/membership.ts'
+import { createNames } from '../../../shared/api/watch/known-names.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Change } from '../../../shared/ports/change-feed.ts'
 import { plainKind } from './called.ts'
@@ -40,7 +41,7 @@ describe('a watch of what no change brings in or out', () => {
 
 describe('a watch by content', () => {
   it('tells what enters as added and what leaves as deleted', () => {
-    const { eventOf, knows } = createChangingMembership(red)
+    const { eventOf, knows } = createChangingMembership(red, createNames())
     knows(objectOf('known'))
     const rows: readonly (readonly [Change, string | undefined])[] = [
       [changeOf('modified', 'known'), 'MODIFIED'],
@@ -71,7 +72,7 @@ describe('the place of an object', () => {
     ['its content, whatever that is', red, 'n', 'a', true],
   ])('is what a watch of %s is about', (...row) => {
     const [, selection, namespace, name, is] = row
-    for (const membership of [createFixedMembership(selection), createChangingMembership(selection)])
+    for (const membership of [createFixedMembership(selection), createChangingMembership(selection, createNames())])
       expect(membership.mayTell(objectOf(name, namespace))).toBe(is)
   })
 })
@@ -86,7 +87,10 @@ describe('a client that comes back', () => {
       { items: [item('c', '5')], resourceVersion: '10' },
     ]
     const services = fakeServices({ list: () => pages.shift() })
-    return { membership: await resumeMembership({ kind: plainKind, selection }, services), asked: services.asked }
+    return {
+      membership: await resumeMembership({ kind: plainKind, selection }, services, createNames()),
+      asked: services.asked,
+    }
   }
 
   it('is told of what it may know, until the newest state that was there when it came', async () => {
@@ -124,7 +128,11 @@ describe('a client that comes back', () => {
 
   it('is told up to the version of the list where nothing in it is newer', async () => {
     const services = fakeServices({ list: () => ({ items: [item('a', '5')], resourceVersion: '10' }) })
-    const { eventOf } = await resumeMembership({ kind: plainKind, selection: { ...red, namespace: '' } }, services)
+    const { eventOf } = await resumeMembership(
+      { kind: plainKind, selection: { ...red, namespace: '' } },
+      services,
+      createNames(),
+    )
     const gone = (version: string, namespace = 'n') => eventOf(changeOf('removed', 'y', { version, namespace }))
     expect([gone('10'), gone('11'), gone('10', 'm')]).toEqual(['DELETED', undefined, 'DELETED'])
   })

@@ -47,7 +47,7 @@ it('a watch ends at what it may be about and cannot show', () => {
   const fault = new OperatingError('CONVERSION_FAILED', 'it has no color')
   const unshown = [{ change: changeOf('odd'), fault }]
   const none: EventType | undefined = undefined
-  const membership = (is: boolean) => ({ mayTell: () => is, knows: () => {}, eventOf: () => none })
+  const membership = (is: boolean) => ({ mayTell: () => is, knows: () => {}, eventOf: () => none, end: () => {} })
   expect(endOfView([], membership(true))).toBeUndefined()
   expect(endOfView(unshown, membership(false))).toBeUndefined()
   expect(endOfView(unshown, membership(true))).toMatchObject({

@@ -62,6 +62,8 @@ function open(more: Partial<Stream> = {}, past: readonly ChangeBatch[] = []) {
     onEnd: () => {},
     hasSent: false,
     rest: undefined,
+    part: undefined,
+    unread: { hold: () => {}, release: () => {} },
     isCut: false,
     isTorn: false,
     isTaken: true,

@@ -3,7 +3,8 @@ import { bookmarkLine } from '../../../shared/api/watch/event-lines.ts'
 import type { Segment } from '../../../shared/api/watch/live-changes.ts'
 import { createFixedMembership } from '../../../shared/api/watch/membership.ts'
 import type { Stream } from '../../../shared/api/watch/stream-state.ts'
-import { initialText, moveOn, pastChangesText, segmentText } from '../../../shared/api/watch/texts.ts'
+import type { Text } from '../../../shared/api/watch/text-pieces.ts'
+import { initialText, moveOn, partText, pastChangesText, segmentText } from '../../../shared/api/watch/texts.ts'
 import { lineWire } from '../../../shared/api/watch/wire.ts'
 import { viewOf, type View } from '../../../shared/api/view.ts'
 import type { Change } from '../../../shared/ports/change-feed.ts'
@@ -141,6 +142,45 @@ describe('a segment', () => {
     const first = { ...alone(), view: { ...view, introduces: true }, hasSent: false }
     segmentText(first, segment)
     expect(made).toBe(3)
+  })
+
+  it('is told to others in parts, each made when the one before it is taken, and moves on with the last', () => {
+    const length = 4_000
+    const changes = Array.from({ length: 10 }, (_, i) => changeOf(`k${i}`, String(11 + i)))
+    const segment = segmentOf(...changes)
+    let made = 0
+    const view: View = {
+      ...objects,
+      event: ({ object: { metadata } }) =>
+        `{"n":${++made},"metadata":{"name":"${metadata.name}"},"text":"${'x'.repeat(length)}"}`,
+    }
+    const stream = streamOf({ view, sharedAs: undefined, hasSent: true })
+    const parts = [told(segmentText(stream, segment))]
+    // One more was made to see that it does not fit.
+    expect([parts[0]?.length, made, stream.position]).toEqual([4, 5, '10'])
+    while (stream.part !== undefined) parts.push(told(partText(stream, stream.part)))
+    expect(parts.map(({ length: lines }) => lines)).toEqual([4, 4, 2])
+    expect(parts.flat()).toEqual(changes.map((_, i) => `MODIFIED k${i}`))
+    expect([made, stream.position]).toEqual([10, '20'])
+  })
+
+  it('has long lines as bytes that all share who are told them', () => {
+    const segment = segmentOf(changeOf('a', '11'), changeOf('long', '12'), changeOf('b', '13'))
+    const view: View = {
+      ...objects,
+      event: ({ object: { metadata } }) =>
+        `{"metadata":{"name":"${metadata.name}"},"text":"${'x'.repeat(metadata.name === 'long' ? 50_000 : 1)}"}`,
+    }
+    const readAll = (): readonly (Text | undefined)[] => {
+      const stream = streamOf({ view, sharedAs: undefined, hasSent: true })
+      const texts = [segmentText(stream, segment)]
+      while (stream.part !== undefined) texts.push(partText(stream, stream.part))
+      return texts
+    }
+    const [one, other] = [readAll(), readAll()]
+    expect(one.map(told)).toEqual([['MODIFIED a'], ['MODIFIED long'], ['MODIFIED b']])
+    expect(one[1]).toHaveLength(4)
+    expect(other[1]).toBe(one[1])
   })
 
   it('moves the position on', () => {
