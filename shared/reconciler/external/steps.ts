@@ -91,7 +91,8 @@ async function locate<Client>({
   found,
   calls,
 }: ExternalRun<Client>): Promise<Pick<ExternalMemory, 'place' | 'inside'>> {
-  const place = await calls.make('get', async () => spec.far.place?.(client), { kept: true })
+  const { place: placeOf } = spec.far
+  const place = placeOf && (await calls.make('get', () => placeOf(client), { kept: true }))
   const { inside } = found
   return { ...(place !== undefined && { place }), ...(Object.keys(inside).length === 0 ? {} : { inside }) }
 }

@@ -90,7 +90,7 @@ function auditTo({ environment, random, write }: AwsBoundary): Pick<ApiServices,
   return { audit, newAuditId: createIdSequence(random.uuid()) }
 }
 
-/** Services of the API beside those for stored objects: pages, computed kinds, the record of requests, tokens, health. */
+/** Services beside those for stored objects: pages, computed kinds, the record of requests, tokens, health. */
 type Shown = Pick<ApiServices, 'pages' | 'computed' | 'audit' | 'newAuditId' | 'tokens' | 'reviewToken' | 'isReady'>
 
 /** The API without a gateway. */
