@@ -59,7 +59,7 @@ interface Place {
 }
 
 function keepNumbers(value: unknown, place: Place): unknown {
-  if (value instanceof Inexact) return isBound(place) ? Number(value.written) : refuse(value, place.path)
+  if (value instanceof Inexact) return isBound(place) ? Number(value.written) : refuse(place.path)
   if (Array.isArray(value)) return value.map((item, i) => keepNumbers(item, stepTo(place, entry(place.path, i), '')))
   if (!isObject(value)) return value
   const below = (name: string): Place => stepTo(place, child(place.path, name), name)
@@ -88,10 +88,9 @@ function isBound({ name, belowSchema = 0 }: Place): boolean {
 
 const bounds: ReadonlySet<string> = new Set(['minimum', 'maximum', 'multipleOf'])
 
-function refuse({ written }: Inexact, field: string): never {
-  // Of kinds that have it, `data` may be a Secret's.
-  const shown = /^(?:data|stringData)\b/.test(field) ? 'it' : written.slice(0, 60)
-  const message = `${shown} is a number that cannot be kept exactly; write it as a string`
+/** The number is not told: it may be a Secret's. */
+function refuse(field: string): never {
+  const message = 'it is a number that cannot be kept exactly; write it as a string'
   throw new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', field, message }] },
   })

@@ -6,6 +6,7 @@ import type { HttpRequest } from '../ports/http-handler.ts'
 import { noteDuplicates, noteFaults } from './duplicate-fields.ts'
 import { keepExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
+import { YamlFault } from './yaml-faults.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
 
@@ -97,32 +98,45 @@ function utf8(bytes: Uint8Array): string {
 }
 
 function decodeJson(text: string): Json {
-  const value = checkDepth(parseAs('JSON', () => parseJson(text)))
+  const value = checkDepth(parseJsonText(text))
   refuseInexact(text)
   noteDuplicates(text, value)
   return value
 }
 
-function parseAs<Parsed>(format: string, parse: () => Parsed): Parsed {
+/** A text of JSON. What V8 says is not told, because it may be part of a Secret: where the fault is, is enough. */
+function parseJsonText(text: string): unknown {
   try {
-    return parse()
+    return parseJson(text)
   } catch (cause) {
-    if (cause instanceof OperatingError) throw cause
-    throw new OperatingError('BAD_REQUEST', `the body is not ${format}: ${withoutQuotes((cause as Error).message)}`)
+    const { message } = cause as Error
+    const where = isEnd.test(message) ? 'it ends too early' : 'there is an unexpected token'
+    throw notOfFormat('JSON', `${where}${placeAtEnd.exec(message)?.[0] ?? ''}`)
   }
 }
 
-/** What a parser says, without what it quotes, which may be part of a Secret. V8 quotes without escaping. */
-function withoutQuotes(message: string): string {
-  if (message.endsWith('is not valid JSON')) return 'there is an unexpected token'
-  return message.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, '…')
+const isEnd = /^Unexpected end of JSON input$/
+const placeAtEnd = / \(line \d+ column \d+\)$/
+
+function notOfFormat(format: 'JSON' | 'YAML', why: string): OperatingError {
+  return new OperatingError('BAD_REQUEST', `the body is not ${format}: ${why}`)
+}
+
+/** The same for YAML: only a fault that is known to tell none of the text is told. */
+function tellYamlFault<Read>(read: () => Read): Read {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof OperatingError) throw cause
+    throw notOfFormat('YAML', cause instanceof YamlFault ? cause.message : 'it cannot be read')
+  }
 }
 
 /** kubectl sends JSON under the name of YAML: the parser is loaded for those who do not. */
 async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return decodeJson(text)
   const { readYaml } = await import('./yaml-body.ts')
-  const { value, faults } = parseAs('YAML', () => readYaml(text))
+  const { value, faults } = tellYamlFault(() => readYaml(text))
   const kept = keepExactly(checkDepth(value))
   noteFaults(kept, faults)
   return kept

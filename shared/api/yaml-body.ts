@@ -2,6 +2,7 @@ import { isAlias, isCollection, isScalar, LineCounter, parseDocument, visit, typ
 import { OperatingError } from '../model/errors.ts'
 import { exactNumber } from './exact-numbers.ts'
 import { requireFewMerged } from './yaml-merges.ts'
+import { YamlFault, yamlFaultText } from './yaml-faults.ts'
 import { scalarTags } from './yaml-scalars.ts'
 
 /**
@@ -30,7 +31,10 @@ export interface ReadYaml {
   readonly faults: readonly string[]
 }
 
-/** The value of one YAML document. Throws TOO_LARGE, and an Error that says what is wrong first, and where. */
+/**
+ * The value of one YAML document. Throws TOO_LARGE, and a YamlFault that says what is wrong first, and where, in words
+ * of its own: the parser's repeat the text, which may be a Secret's.
+ */
 export function readYaml(text: string): ReadYaml {
   if (text.length > lengthMax)
     throw new OperatingError(
@@ -38,11 +42,13 @@ export function readYaml(text: string): ReadYaml {
       `YAML of more than ${lengthMax} characters is not taken: send it as JSON, which may have 1 MiB`,
     )
   // Each of them is a level, and the parser comes to its own end of them late.
-  if (levelsOnALine.test(text)) throw new Error('there are more than 200 levels on one line')
+  if (levelsOnALine.test(text)) throw new YamlFault('there are more than 200 levels on one line')
   const lineCounter = new LineCounter()
   const document = withoutStacks(() => parseDocument(text, { ...options, lineCounter }))
   const repeated: Scalar[] = []
-  const fault = document.errors[0] ?? faultOf(document, repeated)
+  const [refused] = document.errors
+  const fault =
+    refused === undefined ? faultOf(document, repeated) : { ...refused, message: yamlFaultText(refused.code) }
   const lineOf = ({ range }: Scalar): number => lineCounter.linePos(range?.[0] ?? 0).line
   if (fault === undefined)
     return {
@@ -50,7 +56,7 @@ export function readYaml(text: string): ReadYaml {
       faults: repeated.map((key) => `yaml: line ${lineOf(key)}: key "${String(key.value)}" already set in map`),
     }
   const { line, col } = lineCounter.linePos(fault.pos[0])
-  throw new Error(`${fault.message} at line ${line}, column ${col}`)
+  throw new YamlFault(`${fault.message} at line ${line}, column ${col}`)
 }
 
 /** An alias of what has aliases counts as often as these. The library counts what an alias stands for as one, too. */
@@ -59,8 +65,14 @@ function valueOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ reviver: exactNumber, maxAliasCount: aliasesMax + 1 })
   } catch (error) {
-    if (!(error instanceof ReferenceError && error.message.startsWith('Excessive alias count'))) throw error
-    throw new Error(`aliases of aliases stand for more than ${aliasesMax} values`, { cause: error })
+    if (!(error instanceof ReferenceError)) throw error
+    const isExcessive = error.message.startsWith('Excessive alias count')
+    throw new YamlFault(
+      isExcessive
+        ? `aliases of aliases stand for more than ${aliasesMax} values`
+        : 'an alias stands for nothing above it',
+      { cause: error },
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { YamlFault } from './yaml-faults.ts'
 import { isAlias, isMap, isPair, isScalar, isSeq, type Document } from 'yaml'
 
 /** What `<<` merges into maps, copied for each of them, costs. */
@@ -6,7 +7,7 @@ const valuesMax = 10_000
 /** Throws an Error if merged maps stand for too many values: they may have been merged of others themselves. */
 export function requireFewMerged(document: Document): void {
   if (countAllMerged(document) > valuesMax)
-    throw new Error(`maps that are merged by << stand for more than ${valuesMax} values`)
+    throw new YamlFault(`maps that are merged by << stand for more than ${valuesMax} values`)
 }
 
 /**

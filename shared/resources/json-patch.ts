@@ -73,11 +73,18 @@ function parseOperation({ op, path, from, value }: JsonObject): Operation {
   return { op, path: pathOf(path), from: pathOf(from), value }
 }
 
-/** INVALID with the operation that does not fit. */
+/**
+ * INVALID with the operation that does not fit. What is no operation and no path is not told: it may be a value in the
+ * wrong place.
+ */
 export function misfit(i: number, { op, path }: JsonObject): OperatingError {
-  const what = `operation ${i}, ${String(op)} ${String(path)}`.slice(0, shownLength)
+  const verb = typeof op === 'string' && verbs.has(op) ? op : 'an unknown op'
+  const place = typeof path === 'string' && pathOf(path) !== undefined ? path : 'at what is no path'
+  const what = `operation ${i}, ${verb} ${place}`.slice(0, shownLength)
   return new OperatingError('INVALID', `the JSON patch does not fit the object: ${what}`)
 }
+
+const verbs: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'test', 'copy', 'move'])
 
 const shownLength = 1_000
 

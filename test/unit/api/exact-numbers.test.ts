@@ -54,7 +54,7 @@ describe('a number that a double cannot keep', () => {
       status: 400,
       body: {
         reason: 'BadRequest',
-        message: `spec.size: ${number.slice(0, 60)} is a number that cannot be kept exactly; write it as a string`,
+        message: `spec.size: it is a number that cannot be kept exactly; write it as a string`,
         details: { causes: [{ field: 'spec.size' }] },
       },
     })
@@ -94,7 +94,7 @@ describe('a number that a double cannot keep', () => {
     const { status, body } = await harness.send(line, sent)
     expect([status, body.message]).toEqual([
       400,
-      'spec.size: 9007199254740993 is a number that cannot be kept exactly; write it as a string',
+      'spec.size: it is a number that cannot be kept exactly; write it as a string',
     ])
   })
 
@@ -103,7 +103,7 @@ describe('a number that a double cannot keep', () => {
       type: 'application/json-patch+json',
       body: '[{"op":"add","path":"/spec","value":{"size":9007199254740993}}]',
     })
-    expect(body.message).toMatch(/^\[0\]\.value\.size: 9007199254740993 is a number/)
+    expect(body.message).toMatch(/^\[0\]\.value\.size: it is a number/)
   })
 
   it.each(['.inf', '-.inf', '.nan', '1e400', '0xffffffffffffffff'])('is refused in YAML: %s', async (number) => {
@@ -170,7 +170,7 @@ describe('a number that is kept', () => {
     ['spec.versions[0].other.a.minimum', '{"spec":{"versions":[{"other":{"a":{"minimum":1e400}}}]}}'],
     ['spec.versions.schema.a.minimum', '{"spec":{"versions":{"schema":{"a":{"minimum":1e400}}}}}'],
   ])('is none at %s', (field, text) => {
-    expect(() => refuseInexact(text)).toThrow(`${field}: 1e400 is a number that cannot be kept exactly`)
+    expect(() => refuseInexact(text)).toThrow(`${field}: it is a number that cannot be kept exactly`)
   })
 
   it('is the same in YAML', async () => {

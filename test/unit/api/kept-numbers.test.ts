@@ -21,26 +21,26 @@ describe('the numbers of a JSON text', () => {
   })
 
   it.each([
-    [`{"a":${large}}`, `a: ${large} ${why}`],
-    [`{"a":{"b":[1,-${large}]}}`, `a.b[1]: -${large} ${why}`],
-    ['{"a":1e400}', `a: 1e400 ${why}`],
-    [`{"a":${'9'.repeat(70)}}`, `a: ${'9'.repeat(60)} ${why}`],
+    [`{"a":${large}}`, `a: it ${why}`],
+    [`{"a":{"b":[1,-${large}]}}`, `a.b[1]: it ${why}`],
+    ['{"a":1e400}', `a: it ${why}`],
+    [`{"a":${'9'.repeat(70)}}`, `a: it ${why}`],
     [`{"data":{"a":${large}}}`, `data.a: it ${why}`],
     [`{"stringData":{"a":${large}}}`, `stringData.a: it ${why}`],
     [`{"data":${large}}`, `data: it ${why}`],
-    [`{"database":${large}}`, `database: ${large} ${why}`],
-    [`{"spec":{"data":${large}}}`, `spec.data: ${large} ${why}`],
+    [`{"database":${large}}`, `database: it ${why}`],
+    [`{"spec":{"data":${large}}}`, `spec.data: it ${why}`],
     [
       `{"spec":{"versions":[{"schema":{"minimum":1,"x":{"default":${large}}}}]}}`,
-      `spec.versions[0].schema.x.default: ${large} ${why}`,
+      `spec.versions[0].schema.x.default: it ${why}`,
     ],
-    [`{"spec":{"minimum":${large}}}`, `spec.minimum: ${large} ${why}`],
+    [`{"spec":{"minimum":${large}}}`, `spec.minimum: it ${why}`],
   ])('are refused in %s', (text, message) => {
     expect(endOf(() => refuseInexact(text))).toBe(`BAD_REQUEST: ${message}`)
   })
 
   it('are refused with the field as the cause', () => {
-    const causes = [{ reason: 'FieldValueInvalid', field: 'a', message: `${large} ${why}` }]
+    const causes = [{ reason: 'FieldValueInvalid', field: 'a', message: `it ${why}` }]
     expect(() => refuseInexact(`{"a":${large}}`)).toThrow(expect.objectContaining({ details: { causes } }))
     expect(() => refuseInexact(`{"a":${large}}`)).toThrow(OperatingError)
   })
@@ -60,8 +60,8 @@ describe('the numbers of another parser', () => {
 
   it('are refused where they stand', () => {
     const value = { a: [exactNumber('', 9_007_199_254_740_993n)], b: exactNumber('', Infinity) }
-    expect(endOf(() => keepExactly(value))).toBe(`BAD_REQUEST: a[0]: ${large} ${why}`)
-    expect(endOf(() => keepExactly({ b: value.b }))).toBe(`BAD_REQUEST: b: Infinity ${why}`)
+    expect(endOf(() => keepExactly(value))).toBe(`BAD_REQUEST: a[0]: it ${why}`)
+    expect(endOf(() => keepExactly({ b: value.b }))).toBe(`BAD_REQUEST: b: it ${why}`)
   })
 
   it('are doubles where Kubernetes has doubles, too', () => {

@@ -428,7 +428,7 @@ describe('PATCH', () => {
       type: jsonPatch,
       body: [{ op: 'add', path: 7, value: 1 }],
       status: 422,
-      message: 'the JSON patch does not fit the object: operation 0, add 7',
+      message: 'the JSON patch does not fit the object: operation 0, add at what is no path',
     },
     { type: jsonPatch, body: {}, status: 400, message: 'the body of a JSON patch must be a list of operations' },
     {

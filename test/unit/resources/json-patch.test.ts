@@ -225,6 +225,13 @@ describe('a JSON patch', () => {
     expect(misfit(3, { op: 'add', path: '/a' }).message).toBe(
       'the JSON patch does not fit the object: operation 3, add /a',
     )
+    expect(misfit(0, { op: 's3cret', path: '/a' }).message).toMatch(/: operation 0, an unknown op \/a$/)
+    expect(misfit(0, { op: ['s3cret'], path: ['/s3cret'] }).message).toMatch(
+      /: operation 0, an unknown op at what is no path$/,
+    )
+    expect(misfit(1, { op: 'test', path: 's3cret', value: 's3cret' }).message).toMatch(
+      /: operation 1, test at what is no path$/,
+    )
     const { message, code } = misfit(0, { op: 'add', path: `/${'a'.repeat(2_000)}` })
     expect([message.length, code]).toEqual([1_000 + 'the JSON patch does not fit the object: '.length, 'INVALID'])
   })
