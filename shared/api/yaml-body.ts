@@ -48,7 +48,7 @@ export function readYaml(text: string): ReadYaml {
   const repeated: Scalar[] = []
   const [refused] = document.errors
   const fault =
-    refused === undefined ? faultOf(document, repeated) : { ...refused, message: yamlFaultText(refused.code) }
+    refused === undefined ? faultOf(document, repeated) : { pos: refused.pos, message: yamlFaultText(refused.code) }
   const lineOf = ({ range }: Scalar): number => lineCounter.linePos(range?.[0] ?? 0).line
   if (fault === undefined)
     return {

@@ -2,35 +2,44 @@ import { bytesFromBase64, toBase64 } from '../../model/base64.ts'
 import { publicKeysOf } from '../../model/control-annotations.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { viewsOf, type Range } from './decoded-views.ts'
+import { secretPartsOf } from './secret-parts.ts'
 
 /** Shorter values, such as `true` and `5432`, are in too many texts that are not about them. */
 const lengthMin = 6
-/** Of a text with several lines each line counts from this length on: a key is often told line by line. */
-const lineLengthMin = 16
-/** Nobody encodes a longer text to tell it in a message, which is cut to less. */
-const encodedLengthMax = 16_384
 /** Characters of all values of a run. What comes after them is not known. */
 const lengthSumMax = 4 << 20
+/** Places in the table of beginnings; a power of two. */
+const beginningsMax = 8_192
 
 const masked = '***'
 /** In the place of a name that may hold no asterisk. */
 const maskedName = 'Masked'
+/** A number stays one. */
+const maskedNumber = 0
 
 /**
- * The values of the Secrets that one run has read or written, so that no text of the run tells one of them. A value is
- * known as others may write it: in clear, in base64, in a URL, in JSON.
+ * The values of the Secrets that one run has read or written, so that no text of the run tells one of them. Values are
+ * known in clear, with what of them is secret by itself; a text is read in clear, and in each way that it can be
+ * decoded.
  */
 export class SecretValues {
   /** The object that is reconciled. */
   readonly #own: ApiObject
   /** By the first characters of what is known: how long it is, longest first. */
   readonly #lengths = new Map<string, readonly number[]>()
-  readonly #known = new Set<string>()
+  /** What is looked for, and the value that it is in clear. */
+  readonly #known = new Map<string, string>()
+  /** Where two characters may begin what is known, so that most places of a text cost one look. */
+  readonly #beginnings = new Uint8Array(beginningsMax)
+  /** Values that are numbers. */
+  readonly #numbers = new Map<number, string>()
   readonly #public = new Set<string>()
   /** Names are told everywhere. */
   readonly #names = new Set<string>()
   #declared: ReadonlySet<string> | undefined
   #lengthSum = 0
+  #shortest = Infinity
   #hasMasked = false
 
   constructor(own: ApiObject) {
@@ -48,29 +57,23 @@ export class SecretValues {
     this.#noteName(secret)
     const isPublic = publicKeysOf(secret)
     const { data, stringData } = secret
-    for (const [key, value] of entriesOf(data)) {
-      const forms = formsOf(decode(value))
-      if (forms.length > 0) this.#noteForms([trimBase64(value), ...forms], isPublic(key))
-    }
-    for (const [key, value] of entriesOf(stringData)) this.#noteForms(formsOf(value), isPublic(key))
+    for (const [key, value] of entriesOf(data)) this.#noteStored(value, isPublic(key))
+    for (const [key, value] of entriesOf(stringData)) this.#noteText(value, isPublic(key))
   }
 
   /** The text with asterisks in the place of each value. */
   mask(text: string): string {
+    if (this.#known.size === 0) return text
     let told = ''
     let from = 0
-    for (let at = 0; at + lengthMin <= text.length;) {
-      const found = this.#findAt(text, at)
-      if (found === undefined) {
-        at++
-        continue
-      }
-      told += text.slice(from, at) + masked
-      from = at += found.length
+    for (const range of this.#rangesIn(text)) {
+      if (range.to <= from) continue
+      if (range.from >= from) told += text.slice(from, range.from) + masked
+      from = range.to
     }
-    if (from === 0) return text
+    if (from === 0) return maskJsonErrors(text)
     this.#hasMasked = true
-    return told + text.slice(from)
+    return maskJsonErrors(told + text.slice(from))
   }
 
   /** A name that is no sentence; another one if it holds a value. */
@@ -84,29 +87,70 @@ export class SecretValues {
 
   #maskValue(value: Json | undefined): Json | undefined {
     if (typeof value === 'string') return this.mask(value)
+    if (typeof value === 'number') return this.#maskNumber(value)
     if (Array.isArray(value)) return value.map((item) => this.#maskValue(item) ?? null)
     return isObject(value) ? this.maskJson(value) : value
   }
 
-  #findAt(text: string, at: number): string | undefined {
+  #maskNumber(value: number): number {
+    const known = this.#numbers.get(value)
+    if (known === undefined || this.#isPublic(known)) return value
+    this.#hasMasked = true
+    return maskedNumber
+  }
+
+  /** Where the text tells a value, from left to right. */
+  #rangesIn(text: string): readonly Range[] {
+    const ranges = [...this.#findIn(text)]
+    for (const view of viewsOf(text, this.#shortest))
+      for (const found of this.#findIn(view.text)) ranges.push(view.rangeOf(found.from, found.to))
+    return ranges.length < 2 ? ranges : ranges.sort((a, b) => a.from - b.from || b.to - a.to)
+  }
+
+  *#findIn(text: string): Generator<Range> {
+    for (let at = 0; at + lengthMin <= text.length;) {
+      const length = this.#beginnings[beginningOf(text, at)] === 1 ? this.#lengthAt(text, at) : 0
+      if (length > 0) yield { from: at, to: at + length }
+      at += length || 1
+    }
+  }
+
+  /** How long the value is that stands there; 0 if none does. */
+  #lengthAt(text: string, at: number): number {
     for (const length of this.#lengths.get(text.slice(at, at + lengthMin)) ?? []) {
-      const form = text.slice(at, at + length)
-      if (this.#known.has(form) && !this.#isPublic(form)) return form
+      const known = this.#known.get(text.slice(at, at + length))
+      if (known !== undefined && !this.#isPublic(known)) return length
     }
-    return undefined
+    return 0
   }
 
-  #noteForms(forms: readonly string[], isPublic: boolean): void {
-    for (const form of forms) {
-      if (isPublic) this.#public.add(form)
-      else if (form.length >= lengthMin && !this.#known.has(form)) this.#noteForm(form)
+  #noteStored(value: string, isPublic: boolean): void {
+    const text = decode(value)
+    if (text !== undefined) return this.#noteText(text, isPublic)
+    // Bytes that are no text are told as they are stored, or encoded in another way.
+    const bytes = bytesOf(value)
+    if (bytes === undefined) return this.#noteText(value, isPublic)
+    const stored = trimBase64(value)
+    if (isPublic) this.#public.add(stored)
+    else for (const form of [value, stored, bytes]) this.#noteForm(form, stored)
+  }
+
+  #noteText(text: string, isPublic: boolean): void {
+    for (const part of secretPartsOf(text)) {
+      if (part.length < lengthMin) continue
+      if (isPublic) this.#public.add(part)
+      else for (const form of formsOf(part)) this.#noteForm(form, part)
     }
   }
 
-  #noteForm(form: string): void {
+  #noteForm(form: string, value: string): void {
+    if (form.length < lengthMin || this.#known.has(form)) return
     if (this.#lengthSum + form.length > lengthSumMax) return
     this.#lengthSum += form.length
-    this.#known.add(form)
+    this.#shortest = Math.min(this.#shortest, form.length)
+    this.#known.set(form, value)
+    this.#beginnings[beginningOf(form, 0)] = 1
+    if (isNumber.test(form)) this.#numbers.set(Number(form), value)
     const start = form.slice(0, lengthMin)
     const lengths = this.#lengths.get(start) ?? []
     if (lengths.includes(form.length)) return
@@ -124,11 +168,11 @@ export class SecretValues {
   }
 
   /** What a Secret declares to be public, what is part of a name, and what the object says in clear is no secret. */
-  #isPublic(form: string): boolean {
-    if (this.#public.has(form)) return true
-    for (const name of this.#names) if (name.includes(form)) return true
+  #isPublic(value: string): boolean {
+    if (this.#public.has(value)) return true
+    for (const name of this.#names) if (name.includes(value)) return true
     this.#declared ??= new Set(textsIn(this.#own['spec']))
-    return this.#declared.has(form)
+    return this.#declared.has(value)
   }
 }
 
@@ -137,32 +181,60 @@ function entriesOf(map: unknown): readonly (readonly [string, string])[] {
   return Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
 }
 
-function formsOf(value: string): readonly string[] {
-  // Files end with a new line, and whoever uses the value leaves it out.
-  const clear = value.trim()
-  if (clear.length < lengthMin) return []
-  const lines = clear.split('\n').map((line) => line.trim())
-  const told = lines.filter((line) => line.length >= lineLengthMin && !line.startsWith('-----'))
-  if (clear.length > encodedLengthMax) return [clear, ...told]
-  const stored = [value, clear].map((text) => trimBase64(toBase64(text)))
-  const inUrls = [encodeURIComponent(clear.toWellFormed()), ...stored.map(toUrlAlphabet)]
-  return [clear, JSON.stringify(clear).slice(1, -1), ...stored, ...inUrls, ...told]
+/** How a text stands in others: as it is, with the spaces of a form in a URL, and in bytes of UTF-8. */
+function formsOf(text: string): readonly string[] {
+  const texts = text.includes(' ') ? [text, text.replaceAll(' ', '+')] : [text]
+  return /^[\0-\x7f]*$/.test(text) ? texts : texts.flatMap((one) => [one, atob(toBase64(one))])
 }
+
+const isNumber = /^[-+]?\d{1,20}(?:\.\d{1,20})?$/
+
+function beginningOf(text: string, at: number): number {
+  return ((text.charCodeAt(at) << 6) ^ text.charCodeAt(at + 1)) & (beginningsMax - 1)
+}
+
+/** V8 quotes some characters of what is no JSON: they may be a part of a value, which no search finds. */
+function maskJsonErrors(text: string): string {
+  if (!text.includes(noJson)) return text
+  const parts = text.split(noJson)
+  return parts.map((part, i) => (i === parts.length - 1 ? part : maskLastQuote(part))).join(noJson)
+}
+
+const noJson = ' is not valid JSON'
+
+function maskLastQuote(text: string): string {
+  const from = Math.max(0, text.length - quoteLengthMax)
+  const tail = text.slice(from)
+  if (!quoteEnd.test(tail)) return text
+  // Of an error that is cut nobody knows where its quote begins.
+  const at = quoteBegin.exec(tail)?.[0].length ?? tail.search(/["\\]/)
+  return `${text.slice(0, from + at)}"${masked}"`
+}
+
+/** V8 quotes 40 characters or less, which may be escaped themselves. */
+const quoteLengthMax = 400
+const quoteBegin = /^[^]*Unexpected token [^]{1,16}?, /
+const quoteEnd = /"(?:\.\.\.)?$/
 
 function trimBase64(text: string): string {
   return text.replace(/=+$/, '')
 }
 
-function toUrlAlphabet(text: string): string {
-  return text.replaceAll('+', '-').replaceAll('/', '_')
+/** The bytes that are stored, a character each; undefined of what is no base64. */
+function bytesOf(stored: string): string | undefined {
+  try {
+    return atob(stored)
+  } catch {
+    return undefined
+  }
 }
 
-/** The text that is stored; the given one if it is no base64, or of bytes that are no text. */
-function decode(stored: string): string {
+/** The text that is stored; undefined of what is no base64, and of bytes that are no text. */
+function decode(stored: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesFromBase64(stored))
   } catch {
-    return stored
+    return undefined
   }
 }
 

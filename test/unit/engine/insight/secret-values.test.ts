@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../../support/processor-time.ts'
 import { SecretValues } from '../../../../shared/engine/insight/secret-values.ts'
 import type { JsonObject } from '../../../../shared/model/json.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 
 const base64 = (value: string | Uint8Array): string => Buffer.from(value).toString('base64')
+const hex = (value: string): string => Buffer.from(value).toString('hex')
 const bare = (value: string | Uint8Array): string => base64(value).replaceAll('=', '')
 
 /** What a run of a widget knows that has met these Secrets. */
@@ -117,15 +119,178 @@ describe('a text', () => {
   })
 })
 
+const inForm = (text: string): string => new URLSearchParams({ p: text }).toString().slice(2)
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+const lowerEscapes = (text: string): string => text.replace(/%../g, (escape) => escape.toLowerCase())
+const inDump = (text: string): string => hex(text).replaceAll(/(..)(?!$)/g, '$1 ')
+const inEntities = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;').replaceAll("'", '&#x27;')
+const inEscapes = (text: string): string =>
+  Array.from(text, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+
+const encodings: Readonly<Record<string, (text: string) => string>> = {
+  clear: (text) => text,
+  'a form of a URL': inForm,
+  'a form of a URL with small digits': (text) => lowerEscapes(inForm(text)),
+  'a URL': encodeURIComponent,
+  'a URL with small digits': (text) => lowerEscapes(encodeURIComponent(text)),
+  'a URL in a URL': (text) => encodeURIComponent(encodeURIComponent(text)),
+  'hex with small digits': hex,
+  'hex with large digits': (text) => hex(text).toUpperCase(),
+  'a dump of bytes': inDump,
+  base64: bare,
+  'base64 of base64': (text) => bare(base64(text)),
+  'base64 of a URL': (text) => bare(encodeURIComponent(text)),
+  'base64 in a form of a URL': (text) => inForm(base64(text)).replace(/(%3D)+$/, ''),
+  'base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
+  JSON: inJson,
+  'JSON in JSON': (text) => inJson(inJson(text)),
+  'JSON in JSON in JSON': (text) => inJson(inJson(inJson(text))),
+  'JSON in a URL': (text) => encodeURIComponent(inJson(text)),
+  'a URL in JSON': (text) => inJson(encodeURIComponent(text)),
+  'numbers of characters': inEscapes,
+  HTML: inEntities,
+}
+const secretTexts = [
+  'Geheim123',
+  'p@ss word!',
+  'say "hi" & \'go\'',
+  'a+b/c==%41',
+  '<\\>\n{"x"}',
+  'Übergröße €5',
+  '???>>>???',
+]
+const cases = Object.keys(encodings).flatMap((encoding) => secretTexts.map((value) => [encoding, value] as const))
+
+describe('a value that is encoded', () => {
+  it.each(cases)('in %s is known: %j', (encoding, value) => {
+    const text = encodings[encoding]?.(value) ?? ''
+    const known = knowing(given(value))
+    expect(known.mask(`it was ${text}.`)).toBe('it was ***.')
+    expect(known.mask(`${text}, ${text}`)).toBe('***, ***')
+    expect(knowing(stored(value)).mask(text)).toBe('***')
+    expect(knowing(given('another value')).mask(text)).toBe(text)
+  })
+
+  it.each(['', 'u', 'us', 'use', 'user', 'user-5', 'ünü'])('in base64 behind a user %j is known', (user) => {
+    for (const value of secretTexts) {
+      const sent = `Basic ${base64(`${user}:${value}`)}`
+      for (const form of [bare(value).slice(2, -2), value]) expect(knowing(given(value)).mask(sent)).not.toContain(form)
+      const [, told = ''] = /^Basic (.*)$/.exec(knowing(given(value)).mask(sent)) ?? []
+      expect(told).toContain('***')
+      expect(Buffer.from(told.replace(/\*.*/, ''), 'base64').length).toBeLessThanOrEqual(Buffer.from(`${user}:`).length)
+    }
+  })
+
+  it('is known in the user’s part of a URL', () => {
+    const url = new URL('https://example.org/x')
+    url.username = 'orders'
+    url.password = 'p@ss:w/rd {1}'
+    expect(knowing(given('p@ss:w/rd {1}')).mask(url.href)).toBe('https://orders:***@example.org/x')
+  })
+
+  it('is known in base64 that is broken into lines', () => {
+    const value = 'Geheim123'.repeat(20)
+    expect(knowing(given(value)).mask(bare(value).replaceAll(/(.{76})/g, '$1\n'))).toBe('***')
+  })
+
+  it('as bytes that are no text is known in hex and inside of base64', () => {
+    const bytes = Uint8Array.from({ length: 20 }, (_, i) => 255 - i)
+    const known = knowing(stored(bytes))
+    expect(known.mask(`<${Buffer.from(bytes).toString('hex')}>`)).toBe('<***>')
+    expect(known.mask(`<${bare(Buffer.concat([Buffer.from('abc'), bytes]))}>`)).toBe('<YWJj***>')
+  })
+
+  it('is not told by what a parser of JSON quotes', () => {
+    const value = 'Geheim-word-of-many-characters'
+    const texts = [value, `{"a":${value}}`, 'Gehe', `["x", ${value}`, `{"${value}\n":1}`, `"\\${value}"`]
+    for (const text of texts) {
+      const told = knowing(given(value)).mask(errorOf(text))
+      expect(told).not.toMatch(/Geheim|many|characters|Gehe"/)
+      expect(knowing(given(value)).mask(JSON.stringify({ error: errorOf(text) }))).not.toMatch(/Geheim|many|Gehe\\/)
+    }
+    const known = knowing(given(value))
+    expect(known.mask(errorOf('<html>'))).toBe(`SyntaxError: Unexpected token '<', "***" is not valid JSON`)
+    expect(known.hasMasked).toBe(false)
+    const twice = `"orders" says: ${errorOf('Gehe')}, and ${errorOf('Geheim-wo')}`
+    const masked = `SyntaxError: Unexpected token 'G', "***" is not valid JSON`
+    expect(known.mask(twice)).toBe(`"orders" says: ${masked}, and ${masked}`)
+    expect(known.mask('G", "Gehe"... is not valid JSON')).toBe('G"***" is not valid JSON')
+    expect(known.mask('what "orders" says is not valid JSON')).toBe('what "orders" says is not valid JSON')
+    expect(knowing().mask(errorOf('<html>'))).toContain('<html>')
+  })
+
+  it('is looked for in time that is linear in the text', () => {
+    const known = knowing(given('Geheim123'), given('%25%25%25'), given('\\\\\\\\'))
+    for (const part of [
+      '%2525',
+      '\\\\',
+      'QUFB',
+      '41 ',
+      '&amp;',
+      '%5C%5C\\u0025',
+      'Geheim12',
+      '"',
+      '\\"',
+      'a://',
+      'token=',
+    ])
+      expect(processorMs(() => known.mask(part.repeat(400_000 / part.length)))).toBeLessThan(3_000)
+  })
+})
+
+function errorOf(text: string): string {
+  try {
+    JSON.parse(text)
+    return ''
+  } catch (error) {
+    return String(error)
+  }
+}
+
+describe('a part of a value', () => {
+  const docker = {
+    auths: { 'x.example': { username: 'orders', password: 'Geheim123', auth: base64('orders:An:other1') } },
+  }
+  it.each<[string, string, string, string]>([
+    ['a password of a registry', JSON.stringify(docker), 'Geheim123 An:other1', '*** ***'],
+    ['the login of a registry', JSON.stringify(docker), base64('orders:An:other1'), '***'],
+    ['a text in a JSON document', '{"a":[{"b":"Geheim123"}],"c":"a\\"b12345"}', 'Geheim123 a"b12345', '*** ***'],
+    ['a number in a JSON document', '{"pin":12345678}', '12345678', '***'],
+    ['a text in JSON in JSON', JSON.stringify({ a: JSON.stringify({ b: 'Geheim123' }) }), 'Geheim123', '***'],
+    ['a name in a JSON document', '{"password":5}', 'password', 'password'],
+    ['the password of a URI', 'postgres://orders:p%40ssw0rd@db/x', 'p@ssw0rd p%40ssw0rd', '*** ***'],
+    ['the user of a URI', 'postgres://orders:p%40ssw0rd@db/x', 'orders db', 'orders db'],
+    ['the token of a URI', 'https://ghp_12345@git.example/x', 'ghp_12345 git.example', '*** git.example'],
+    ['what is no escape in a URI', 'postgres://u:100%zz55@db/x', '100%zz55', '***'],
+    ['a password in the query of a URI', 'jdbc:x://db?user=orders&password=Geheim123&x=y', 'Geheim123', '***'],
+    ['a password in a connection string', 'host=db password=Geheim123 user=orders', 'Geheim123 orders', '*** orders'],
+    ['a quoted password', 'host=db\nDB_PASSWORD="Geheim 123"', 'Geheim 123', '***'],
+    ['a URI in a JSON document', '{"url":"amqp://u:Geheim123@mq"}', 'Geheim123', '***'],
+    ['a URI among lines', 'x\nhttps://u:Geheim123@git\n', 'Geheim123', '***'],
+    ['the beginning of what is no JSON', '{"a":"Geheim123"', 'Geheim123', 'Geheim123'],
+  ])('%s of %j', (_what, value, text, told) => {
+    expect(knowing(given(value)).mask(text)).toBe(told)
+    expect(knowing(stored(value)).mask(text)).toBe(told)
+  })
+
+  it('is public with the whole', () => {
+    const open = { metadata: { annotations: { 'setpoint.dev/public-keys': 'key' } } }
+    const values = knowing({ ...open, ...given('{"a":"Geheim123"}') }, { ...open, ...stored(binary) })
+    for (const text of ['Geheim123', hex('Geheim123'), bare(binary)]) expect(values.mask(text)).toBe(text)
+  })
+
+  it('is found in time that is linear in the value', () => {
+    for (const part of ['://', '://a:', 'a@', 'token=', 'password="', '\n', '{"a":', '['])
+      expect(processorMs(() => knowing(given(part.repeat(1_000_000 / part.length))))).toBeLessThan(3_000)
+  })
+})
+
 describe('of a long value', () => {
-  it.each([
-    [16_384, true],
-    [16_385, false],
-  ])('with %d characters the encoded form is known: %j', (length, is) => {
-    const value = 'x'.repeat(length)
+  it('the encoded form is known', () => {
+    const value = 'x'.repeat(100_000)
     const values = knowing(given(value))
-    expect(values.mask(value)).toBe('***')
-    expect(values.mask(bare(value)) === '***').toBe(is)
+    expect([value, bare(value), hex(value)].map((text) => values.mask(text))).toEqual(['***', '***', '***'])
   })
 
   it('as it is stored is known', () => {
@@ -150,6 +315,29 @@ describe('of a long value', () => {
   ])('%s', (_what, lengths, told) => {
     const values = knowing(...lengths.map((length) => given('x'.repeat(length))), given('abc123'))
     expect(values.mask('abc123')).toEqual(told)
+  })
+})
+
+describe('numbers', () => {
+  it.each<[string, number, number]>([
+    ['12345678', 12345678, 0],
+    ['-12345678.5', -12345678.5, 0],
+    ['00123456', 123456, 0],
+    ['12345', 12345, 12345],
+    ['12345678', 123456789, 123456789],
+    ['0x123456', 0x123456, 0x123456],
+  ])('of a value %j: %d is told as %d', (value, number, told) => {
+    const values = knowing(given(value))
+    expect(values.maskJson({ a: [number] })).toEqual({ a: [told] })
+    expect(values.hasMasked).toBe(told !== number)
+  })
+
+  it('of a public value are told', () => {
+    const values = knowing(given('12345678'), {
+      metadata: { annotations: { 'setpoint.dev/public-keys': 'key' } },
+      ...given('12345678'),
+    })
+    expect(values.maskJson({ a: 12345678 })).toEqual({ a: 12345678 })
   })
 })
 
