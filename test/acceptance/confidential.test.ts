@@ -136,6 +136,10 @@ describe('a reconciler that tells what it has read in a Secret', () => {
     ['fields of a log line', telling((text, { log }) => log.warn('with', { deep: [{ text }], [text]: 1 }))],
     ['a logger of its own', telling((text, { log }) => log.with({ text }).with({ also: text }).error('with'))],
     ['a status', (text) => done({ status: { seen: text } })],
+    [
+      'a status that it patches',
+      telling((text, ctx) => ctx.patch(Widget, 'w', { status: { seen: text } }, { subresource: 'status' })),
+    ],
     ['why it is not ready', (text) => done({ ready: waiting('No', `with ${text}`) })],
     ['a condition', (text) => again('1h', { conditions: { Own: { status: 'False', reason: 'No', message: text } } })],
     ['the reason of a condition', (text) => done({ conditions: { Own: { status: 'False', reason: text } } })],

@@ -82,7 +82,13 @@ export class SecretValues {
   }
 
   maskJson(object: JsonObject): JsonObject {
-    return Object.fromEntries(Object.entries(object).map(([key, value]) => [this.mask(key), this.#maskValue(value)]))
+    return Object.fromEntries(
+      Object.entries(object).map(([key, value]) => [this.mask(key), this.#maskField(key, value)]),
+    )
+  }
+
+  #maskField(key: string, value: Json | undefined): Json | undefined {
+    return key === 'reason' && typeof value === 'string' ? this.maskName(value) : this.#maskValue(value)
   }
 
   #maskValue(value: Json | undefined): Json | undefined {

@@ -74,7 +74,9 @@ export class RunContext implements Context {
     expectations: {
       enumerable: true,
       get(this: RunContext): Map<string, number> {
-        return (this.#expectations ??= new Expectations(this.#run.stored.engine.memory?.expectations ?? {}))
+        return (this.#expectations ??= new Expectations(this.#run.stored.engine.memory?.expectations ?? {}, (name) =>
+          this.#maskName(name),
+        ))
       },
     },
   }
@@ -89,10 +91,14 @@ export class RunContext implements Context {
     return this.#calls.findForgotten()
   }
 
-  /** What is expected now. */
+  /** What is expected now. A name from before the run met the Secret whose value it holds is told by another one. */
   expected(): Deadlines {
     if (this.#expectations === undefined) return this.#run.stored.engine.memory?.expectations ?? {}
-    return Object.fromEntries(this.#expectations)
+    return Object.fromEntries([...this.#expectations].map(([name, untilMs]) => [this.#maskName(name), untilMs]))
+  }
+
+  #maskName(name: string): string {
+    return this.#run.seen.secrets?.maskName(name) ?? name
   }
 
   readonly now: Context['now'] = () => this.#run.engine.clock.nowMs()

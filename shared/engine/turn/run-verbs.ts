@@ -11,6 +11,7 @@ import { keyIn } from '../../resources/conditional-writes.ts'
 import { refuseIncomplete } from '../../resources/damaged.ts'
 import { writtenKindsMs } from '../../resources/kind-catalog.ts'
 import type { Place, Resources, Written } from '../../resources/resources.ts'
+import { concealBody } from '../insight/conceal-body.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
 import { asRead, findSpecFaults } from '../state/as-read.ts'
 import { childrenOf } from './children.ts'
@@ -25,7 +26,7 @@ export interface VerbsOptions {
   /** The object that is reconciled. */
   readonly object: ApiObject
   readonly engine: Pick<EngineOptions, 'catalog' | 'index' | 'store'>
-  readonly seen: Pick<ObservedRun, 'resources' | 'noteSecret'>
+  readonly seen: Pick<ObservedRun, 'resources' | 'noteSecret' | 'secrets'>
   readonly time: RunTime
 }
 
@@ -183,7 +184,7 @@ export class RunVerbs {
     refuseForeign(body, '', `${kind.kind} ${name} cannot be written`)
     const copy = copyJson(body)
     this.#conceal(kind, copy)
-    return copy
+    return concealBody(kind, copy, this.#options.seen.secrets)
   }
 
   /** What the run says from now on is told without what a Secret holds. */

@@ -116,7 +116,7 @@ function verbsIn({
   const times = new RunTimes(60_000, createVirtualClock(0))
   const stop = new AbortController()
   const time = times.begin(stop.signal)
-  const seen = { resources, noteSecret: (one: JsonObject) => void secrets.push(one) }
+  const seen = { resources, secrets: undefined, noteSecret: (one: JsonObject) => void secrets.push(one) }
   const verbs = new RunVerbs({
     manager: 'widget',
     rights,

@@ -268,6 +268,30 @@ describe('what a run is given', () => {
   })
 })
 
+describe('a name that holds a value of a Secret', () => {
+  const secret = 'hunter2hunter2'
+  const expecting = (_object: unknown, ctx: Context): Outcome => {
+    ctx.expectations.set(`login-${secret}`, 6)
+    return done()
+  }
+
+  it('is not expected', async () => {
+    const { verdict, expectations } = await worldOf({ run: expecting, secret }).running()
+    expect(verdict).toMatchObject(failedBy(expect.stringMatching(/^expectations: a name that holds a value/)))
+    expect(expectations).toEqual({})
+  })
+
+  it('is told by another one if it is from before', async () => {
+    const engine: EngineState = { memory: { expectations: { [secret]: 5, e: 6 } } }
+    const run = (_object: unknown, ctx: Context): Outcome => {
+      expect(ctx.expectations.get(secret)).toBe(5)
+      return done()
+    }
+    expect((await worldOf({ engine, run, secret }).running()).expectations).toEqual({ Masked: 5, e: 6 })
+    expect((await worldOf({ run: expecting }).running()).expectations).toEqual({ [`login-${secret}`]: 6 })
+  })
+})
+
 describe('a clean-up', () => {
   it('is run in the place of the function, and is done where there is none', async () => {
     const cleanup = () => again('5s')
