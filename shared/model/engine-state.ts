@@ -52,6 +52,8 @@ export interface Memory {
   readonly once?: { readonly [key: string]: OnceRecord }
   /** What the reconciler noted for its later runs, by its own keys. Notes stay as long as the object. */
   readonly notes?: { readonly [key: string]: Json }
+  /** Where in `once` and `notes` values of Secrets are, so that runs that do not read the Secret tell none of them. */
+  readonly secretPaths?: readonly MemoryPath[]
   /** When what the reconciler expects must have come true, by name; see reconciler/expectation.ts. */
   readonly expectations?: Deadlines
   /** When things outside were last made or found as declared, if the reconciler says so. For people only. */
@@ -63,6 +65,9 @@ export interface Memory {
   /** How many runs by such a reservation began since one came to its end. */
   readonly unended?: number
 }
+
+/** Names and places from the memory down to a text or a number. */
+export type MemoryPath = readonly (string | number)[]
 
 /** Milliseconds since the epoch, by name. */
 export type Deadlines = { readonly [name: string]: number }

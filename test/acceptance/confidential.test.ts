@@ -184,6 +184,41 @@ describe('a reconciler that tells what it has read in a Secret', () => {
     }
   })
 
+  const remembering: readonly (readonly [string, (ctx: Context) => Promise<unknown>])[] = [
+    ['once', (ctx) => ctx.once('password', async () => 'remembered-1')],
+    [
+      'once, in an object',
+      async (ctx) => (await ctx.once('login', async () => ({ id: 'user-12345', password: 'remembered-1' }))).password,
+    ],
+    [
+      'in a note',
+      async (ctx) => {
+        const noted = ctx.notes.get('deep') ?? { list: [{ password: 'remembered-1' }] }
+        ctx.notes.set('deep', noted)
+        return (noted as { list: { password: string }[] }).list[0]?.password
+      },
+    ],
+  ]
+  it.each(remembering)('knows what an earlier run has left %s, though it reads no Secret', async (_, remember) => {
+    let runs = 0
+    const reconcile = async (_widget: unknown, ctx: Context) => {
+      const token = await remember(ctx)
+      if (++runs === 1) await ctx.apply(Secret, { metadata: { name: 'new' }, stringData: { token: String(token) } })
+      if (runs === 1) return again('1s')
+      await ctx.event('Warning', 'Told', `with ${String(token)}`)
+      throw new Error(`user-12345 with ${String(token)}`)
+    }
+    env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { grants, reconcile })] })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    await env.advance('8s')
+    expect(runs).toBeGreaterThan(2)
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: 'user-12345 with ***' })
+    const events = env.calls.filter(({ args }) => JSON.stringify(args).includes('"reason":"Told"'))
+    expect(events.length).toBeGreaterThan(0)
+    expect(JSON.stringify([env.logs, events, await widgetOf(env)])).not.toContain('remembered-1')
+  })
+
   it('knows what it lists alone, and its children', async () => {
     const reconcile = async (_: unknown, ctx: Context) => {
       const [child] = await ctx.children(Secret)

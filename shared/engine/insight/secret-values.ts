@@ -52,6 +52,12 @@ export class SecretValues {
     return this.#hasMasked
   }
 
+  /** Whether it holds a value. Nothing is told by that. */
+  tells(value: string | number): boolean {
+    if (typeof value === 'number') return this.#numberIn(value) !== undefined
+    return this.#known.size > 0 && this.#rangesIn(value).length > 0
+  }
+
   /** Notes the values of a Secret, or of what is to become one. */
   note(secret: JsonObject): void {
     this.#noteName(secret)
@@ -99,10 +105,14 @@ export class SecretValues {
   }
 
   #maskNumber(value: number): number {
-    const known = this.#numbers.get(value)
-    if (known === undefined || this.#isPublic(known)) return value
+    if (this.#numberIn(value) === undefined) return value
     this.#hasMasked = true
     return maskedNumber
+  }
+
+  #numberIn(value: number): string | undefined {
+    const known = this.#numbers.get(value)
+    return known === undefined || this.#isPublic(known) ? undefined : known
   }
 
   /** Where the text tells a value, from left to right. */

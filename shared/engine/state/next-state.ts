@@ -36,6 +36,7 @@ function nextEngine(live: StoredObject, verdict: Verdict, facts: RunFacts): Engi
   return withMemory(next, {
     once: memory.once,
     notes: facts.notes ?? memory.notes,
+    secretPaths: facts.secretPaths ?? memory.secretPaths,
     expectations: facts.expectations,
     syncedAtMs: (verdict.kind === 'done' ? verdict.syncedAtMs : undefined) ?? memory.syncedAtMs,
     window: facts.window,

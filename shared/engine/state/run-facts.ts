@@ -26,6 +26,8 @@ export interface RunFacts extends TurnFacts {
   readonly expectations?: Deadlines
   /** What is noted now that the run has ended. Left out: as it was. */
   readonly notes?: Memory['notes']
+  /** Where in the memory values of Secrets are, now that the run has ended. Left out: as it was. */
+  readonly secretPaths?: Memory['secretPaths']
   /** Who reports the status, and by which schema. Left out, nobody owns its fields. */
   readonly reporter?: Pick<StatusReport, 'manager' | 'schema'>
 }

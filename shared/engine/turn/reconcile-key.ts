@@ -169,7 +169,7 @@ function runFacts(
   { ran, basis, retryDelayMs }: Pick<Ended, 'ran' | 'basis'> & Pick<RunFacts, 'retryDelayMs'>,
 ): RunFacts {
   const { stored, kind, facts } = basis
-  const { verdict, expectations, notes } = ran
+  const { verdict, expectations, notes, secretPaths } = ran
   const nowMs = engine.clock.nowMs()
   const known = {
     nowMs,
@@ -180,6 +180,7 @@ function runFacts(
     reporter: { manager: controller.name, schema: kind.schema },
     expectations,
     notes,
+    secretPaths,
     retryDelayMs,
   }
   const againMs = verdict.kind === 'again' ? verdict.afterMs : undefined

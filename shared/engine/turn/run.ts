@@ -10,6 +10,7 @@ import { done, reportOf, type Outcome, type Report } from '../../reconciler/outc
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
 import { concealVerdict } from '../insight/conceal-verdict.ts'
+import { findSecretPaths, secretInMemory } from '../insight/remembered-secrets.ts'
 import { giveUpError } from '../state/give-up-error.ts'
 import { asRead, findStatusFaults } from '../state/as-read.ts'
 import { RunContext } from './run-context.ts'
@@ -36,6 +37,8 @@ export interface RunResult {
   readonly expectations: Deadlines
   /** What is noted now that the run is over. */
   readonly notes: NonNullable<Memory['notes']>
+  /** Where that, and what was done once, holds values of Secrets. */
+  readonly secretPaths: Memory['secretPaths']
   /** The end of a function that still runs though its time is over. */
   readonly overrun: Promise<unknown> | undefined
 }
@@ -58,13 +61,17 @@ export async function runInTime({
   // Whoever changed the object in place would change what is written at the end.
   const object = copyFrozen(asRead(controller.kind, stored.object, kind))
   if (kind.isConfidential === true) seen.noteSecret(object)
+  const remembered = secretInMemory(stored.engine.memory)
+  if (remembered !== undefined) seen.noteSecret(remembered)
   const memory = createRunMemory(engine.store, stored)
   const context = new RunContext({ controller, object, stored, engine, seen, time, memory })
   const run = phase === 'cleanup' ? cleanupRunOf(controller) : controller.reconcile
   const running = verdictOn(run, { controller, kind, object, context, seen })
   const verdict = await firstOf(running, time)
   if (time.stop.aborted && !hasSucceeded(verdict) && !isOutOfTime(time.stop)) throw giveUpError()
-  const known = { live: memory.live(), expectations: context.expected(), notes: context.notes.all() }
+  const [live, notes] = [memory.live(), context.notes.all()]
+  const secretPaths = findSecretPaths({ ...live.engine.memory, notes }, seen.secrets)
+  const known = { live, expectations: context.expected(), notes, secretPaths }
   if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
   return { verdict: tooLong(controller), ...known, overrun: running }
 }

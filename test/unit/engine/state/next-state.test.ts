@@ -82,6 +82,7 @@ describe('nextState', () => {
     const memory = {
       once: { a: { of: 'x', state: 'done' } },
       notes: { n: 1 },
+      secretPaths: [['notes', 'n']],
       syncedAtMs: 3,
       window: { startMs: 0, runs: 1 },
       reservedMs: 5,
@@ -90,7 +91,14 @@ describe('nextState', () => {
     } as const
     const engine: EngineState = { memory, wakeAtMs: 7, hold: { handle: 'h', untilMs: 9 } }
     const next = nextState(objectWith({ engine }), { kind: 'done' }, { ...facts, wakeAtMs: 7, notes: { n: 2 } })
-    expect(next.engine).toEqual({ memory: { once: memory.once, notes: { n: 2 }, syncedAtMs: 3 } })
+    const kept = { once: memory.once, notes: { n: 2 }, syncedAtMs: 3 }
+    expect(next.engine).toEqual({ memory: { ...kept, secretPaths: memory.secretPaths } })
+    const found = nextState(
+      objectWith({ engine }),
+      { kind: 'done' },
+      { ...facts, wakeAtMs: 7, notes: { n: 2 }, secretPaths: [] },
+    )
+    expect(found.engine).toEqual({ memory: kept })
   })
 
   it('leaves no trace on an object at rest', () => {
