@@ -147,8 +147,9 @@ function decodePatch(patch: string): Patch {
     if (operations.length > operationsMax) return { fault: `the patch has more than ${operationsMax} operations` }
     return { operations }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { fault: `received undecodable patch in webhook response: ${why.slice(0, messageLengthMax)}` }
+    // The parser would tell a part of it, which may be a Secret's.
+    const why = error instanceof SyntaxError ? 'it is no JSON' : 'it is no base64 of UTF-8'
+    return { fault: `received undecodable patch in webhook response: ${why}` }
   }
 }
 

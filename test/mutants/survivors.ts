@@ -2775,12 +2775,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/admission-review.ts',
-    line: 'const why = error instanceof Error ? error.message : String(error)',
-    replacement: 'true',
-    why: 'what is thrown is an Error',
-  },
-  {
-    path: 'shared/model/admission-review.ts',
     line: "const isFailure = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600",
     replacement: '>',
     why: 'what is no failure is a 400, too',

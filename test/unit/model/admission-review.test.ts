@@ -125,12 +125,17 @@ describe('an answer', () => {
     [
       'with a patch that is no UTF-8',
       { patch: bytesToBase64(Uint8Array.of(0x5b, 0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d, 0x5d)), patchType },
-      'received undecodable patch in webhook response: The encoded data was not valid',
+      'received undecodable patch in webhook response: it is no base64 of UTF-8',
     ],
     [
       'with a patch that ends too soon',
       { patch: toBase64('['), patchType },
-      'received undecodable patch in webhook response: Unexpected end of JSON input',
+      'received undecodable patch in webhook response: it is no JSON',
+    ],
+    [
+      'with a patch that is no JSON',
+      { patch: toBase64('s3cret'), patchType },
+      'received undecodable patch in webhook response: it is no JSON',
     ],
     [
       'with a patch that is no list',
