@@ -73,7 +73,7 @@ describe('the process behind npm start', () => {
     await using plane = await startControlPlane({ program: slowProgram, dataDirectory: fresh('careless') })
     using client = openApiClient(plane.kubeconfig)
     expect(await client.send(`POST ${gadgets}`, { body: gadget })).toMatchObject({ status: 201 })
-    await eventually(async () => expect(plane.process.stderr).toMatch(/an await is missing.*nobody waits for slow/))
+    await eventually(async () => expect(plane.process.stderr).toMatch(/an await is missing.*slow-control-plane/))
     expect(await client.send('GET /readyz')).toMatchObject({ status: 200 })
     expect(await plane.stop()).toMatchObject({ code: 0 })
   })
