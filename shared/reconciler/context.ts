@@ -100,7 +100,7 @@ export interface Context {
    * key of this object and the same `of`; the result of that call is returned then. The engine records the call with
    * the object, before and after, so that retries, later runs and restarts know of it. After a crash in between, or a
    * throw, nobody knows whether the effect happened: `effect` is run again with the same `token`, and
-   * `mayHaveHappened` says so. Results are JSON, and small.
+   * `mayHaveHappened` says so. Results are JSON, small, and stored in clear.
    */
   readonly once: Once
 

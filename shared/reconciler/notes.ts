@@ -3,7 +3,7 @@ import type { Json } from '../model/json.ts'
 /**
  * What a reconciler notes for its later runs: identities of things outside, what it is about to do. Kept with the
  * object as long as that lives, through retries and restarts; no client sees it or can change it. JSON, 4096 characters
- * in all.
+ * in all. It is stored in clear: a password belongs into a Secret.
  */
 export interface Notes {
   get(key: string): Json | undefined
