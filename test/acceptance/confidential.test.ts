@@ -200,11 +200,11 @@ describe('a reconciler that tells what it has read in a Secret', () => {
     ],
   ]
   it.each(remembering)('knows what an earlier run has left %s, though it reads no Secret', async (_, remember) => {
-    let runs = 0
+    let ran = 0
     const reconcile = async (_widget: unknown, ctx: Context) => {
       const token = await remember(ctx)
-      if (++runs === 1) await ctx.apply(Secret, { metadata: { name: 'new' }, stringData: { token: String(token) } })
-      if (runs === 1) return again('1s')
+      if (++ran === 1) await ctx.apply(Secret, { metadata: { name: 'new' }, stringData: { token: String(token) } })
+      if (ran === 1) return again('1s')
       await ctx.event('Warning', 'Told', `with ${String(token)}`)
       throw new Error(`user-12345 with ${String(token)}`)
     }
@@ -212,7 +212,7 @@ describe('a reconciler that tells what it has read in a Secret', () => {
     await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
     await env.settle()
     await env.advance('8s')
-    expect(runs).toBeGreaterThan(2)
+    expect(ran).toBeGreaterThan(2)
     expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ message: 'user-12345 with ***' })
     const events = env.calls.filter(({ args }) => JSON.stringify(args).includes('"reason":"Told"'))
     expect(events.length).toBeGreaterThan(0)
@@ -331,5 +331,29 @@ describe('the API', () => {
       const said = JSON.stringify([reply.body, harness.errors])
       for (const part of [value, 'clear', '12345678']) expect(said).not.toContain(part)
     }
+  })
+
+  const patchType = 'application/json-patch+json'
+  const texts: readonly (readonly [string, string, string])[] = [
+    ['an alias', 'application/yaml', `data: {password: *${value}}`],
+    ['a tag', 'application/yaml', `data: {password: !${value}! x}`],
+    ['the head of a block', 'application/apply-patch+yaml', `data:\n  password: |${value}\n`],
+    ['an escape', 'application/apply-patch+yaml', `data: {password: "\\${value}"}`],
+    ['a quote without an end', 'application/yaml', `data: {password: "${value}}`],
+    ['a test that does not hold', patchType, JSON.stringify([{ op: 'test', path: '/data/password', value }])],
+    ['an operation that is none', patchType, JSON.stringify([{ op: value, path: '/data/password' }])],
+    ['a path that is none', patchType, JSON.stringify([{ op: 'add', path: [value], value }])],
+    ['a patch that is no JSON', patchType, `[{"op": "add", "value": ${value}}]`],
+  ]
+
+  it.each(texts)('refuses the text of a Secret with %s without repeating it', async (_, type, body) => {
+    await using stack = new AsyncDisposableStack()
+    const harness = stack.adopt(await createHarness(), (one) => one.close())
+    await harness.send(`POST ${secrets}`, { body: { metadata: { name: 'live' }, data: {} } })
+    const to = type === 'application/yaml' ? `PUT ${secrets}/live` : `PATCH ${secrets}/live?fieldManager=a`
+    const reply = await harness.send(to, { body, type })
+    expect([400, 422]).toContain(reply.status)
+    const said = JSON.stringify([reply.body, harness.errors])
+    for (const part of [value, 'clear', '-text']) expect(said).not.toContain(part)
   })
 })
