@@ -18,11 +18,11 @@ import {
   resumeMembership,
   type Membership,
 } from '../watch/membership.ts'
-import { createNames, type Names } from '../watch/known-names.ts'
+import { createSharedNames, type SharedNames } from '../watch/known-names.ts'
 import { watchOptions, type WatchStart } from '../watch/options.ts'
 import { beginPast, endOn } from '../watch/past.ts'
 import { createWatchSlots } from '../watch/slots.ts'
-import type { Stream } from '../watch/stream-state.ts'
+import { nothingSaid, type Stream } from '../watch/stream-state.ts'
 import { bookmarkMs, dueMs, pieces } from '../watch/stream.ts'
 import { createUnread, type Unread } from '../watch/unread.ts'
 import { createMessageWire, lineWire, silentLineWire, type Wire } from '../watch/wire.ts'
@@ -35,7 +35,7 @@ export function createWatch(services: ApiServices): VerbHandler {
   const slots = createWatchSlots(services.watchesMax ?? 1_000)
   const shared = {
     liveOf: createLiveKinds(services),
-    names: createNames(),
+    names: createSharedNames(),
     unread: createUnread(services.clock),
   }
   return async (call) => {
@@ -102,7 +102,7 @@ interface Opening {
   readonly options: WatchStart
   readonly services: ApiServices
   readonly liveOf: (kind: ServedKind) => LiveChanges
-  readonly names: Names
+  readonly names: SharedNames
   readonly unread: Unread
   readonly release: () => void
   readonly wire: Wire
@@ -173,26 +173,13 @@ function createStream(call: Call, opening: Opening, start: Start): Stream {
       stream.resume?.()
     },
     initial: start.initial,
-    leftOut: [],
-    past: undefined,
-    at: undefined,
     position: start.after,
-    pastEnd: 0n,
-    mayRepeat: false,
-    overlap: new Map(),
     reachBack: BigInt(feed.reachBack ?? 0),
-    hasSent: false,
-    rest: undefined,
-    part: undefined,
     unread: opening.unread,
     dueAtMs: 0,
     wroteAtMs: nowMs,
-    isTaken: true,
     bookmarkAtMs: nowMs + bookmarkMs,
-    isCut: false,
-    isTorn: false,
-    failure: undefined,
-    resume: undefined,
+    ...nothingSaid(),
   }
   stream.dueAtMs = dueMs(stream)
   return stream
@@ -229,7 +216,7 @@ async function startOf(selected: SelectedOptions, { options, services, names }: 
 async function startOfPresent(
   selected: SelectedOptions,
   services: ApiServices,
-  names: Names,
+  names: SharedNames,
 ): Promise<Omit<Start, 'isFixed'>> {
   const { selection } = selected
   const pages = selectPages(selected, services)

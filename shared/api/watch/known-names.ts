@@ -1,8 +1,8 @@
 /**
- * Names that many remember, each kept once: who remembers one has a bit for it. So a thousand watches of a hundred
+ * Names that many remember, each kept once: who remembers one has a bit for it. A thousand watches of a hundred
  * thousand objects take some twenty megabytes together.
  */
-export interface Names {
+export interface SharedNames {
   /** Somebody who remembers nothing yet. */
   open(): KnownNames
 }
@@ -24,7 +24,7 @@ interface Shelf {
   readonly free: number[]
 }
 
-export function createNames(): Names {
+export function createSharedNames(): SharedNames {
   const shelf: Shelf = { places: new Map(), names: [], knowing: [], free: [] }
   return { open: () => openKnown(shelf) }
 }

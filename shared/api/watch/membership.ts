@@ -4,7 +4,7 @@ import type { Change } from '../../ports/change-feed.ts'
 import type { ApiServices } from '../call.ts'
 import { selectPages, type SelectedOptions } from '../select-objects.ts'
 import { isSelected, type Selection } from '../selection.ts'
-import type { Names } from './known-names.ts'
+import type { SharedNames } from './known-names.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -33,7 +33,7 @@ export function createFixedMembership(selection: Selection): Membership {
 }
 
 /** For selections by content. Remembers the names it has told of. */
-export function createChangingMembership(selection: Selection, names: Names): Membership {
+export function createChangingMembership(selection: Selection, names: SharedNames): Membership {
   const known = names.open()
   return {
     eventOf: ({ type, stored: { object } }) => {
@@ -64,7 +64,7 @@ function isInPlace(selection: Selection, object: ApiObject): boolean {
 export async function resumeMembership(
   options: SelectedOptions,
   services: Services,
-  names: Names,
+  names: SharedNames,
 ): Promise<Membership> {
   const { selection } = options
   const membership = createChangingMembership(selection, names)

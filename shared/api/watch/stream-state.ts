@@ -57,7 +57,7 @@ export interface Stream extends Watcher {
   /** What is to be sent. */
   rest: Text | undefined
   /** What is to be said of a segment behind that. */
-  part: Part | undefined
+  part: SegmentPart | undefined
   readonly unread: Unread
   bookmarkAtMs: number
   isCut: boolean
@@ -69,7 +69,7 @@ export interface Stream extends Watcher {
 }
 
 /** How far a watch that is told a segment in parts is. It does not hold what comes behind the segment. */
-export interface Part extends Pick<Segment, 'changes' | 'texts' | 'resourceVersion'> {
+export interface SegmentPart extends Pick<Segment, 'changes' | 'texts' | 'resourceVersion'> {
   /** The first change that was not looked at. */
   from: number
   /** The line of the one before it, if that is still to be sent. */
@@ -78,3 +78,23 @@ export interface Part extends Pick<Segment, 'changes' | 'texts' | 'resourceVersi
 
 /** A walk through the log that is to end where the live changes begin. */
 export type Past = AsyncIterator<ChangeBatch>
+
+/** Of a watch that has said nothing yet. */
+export function nothingSaid() {
+  return {
+    leftOut: [],
+    past: undefined,
+    at: undefined,
+    pastEnd: 0n,
+    mayRepeat: false,
+    overlap: new Map<string, bigint>(),
+    hasSent: false,
+    rest: undefined,
+    part: undefined,
+    isTaken: true,
+    isCut: false,
+    isTorn: false,
+    failure: undefined,
+    resume: undefined,
+  }
+}

@@ -4,7 +4,7 @@ import type { Change } from '../../ports/change-feed.ts'
 import { eventLine } from './event-lines.ts'
 import type { Segment } from './live-changes.ts'
 import type { EventType } from './membership.ts'
-import type { Part, Stream } from './stream-state.ts'
+import type { SegmentPart, Stream } from './stream-state.ts'
 import { pieceMax, type Text } from './text-pieces.ts'
 
 /** What a watch says of objects and changes, and what of it all watchers of the same view share. */
@@ -50,7 +50,7 @@ export function segmentText(stream: Stream, segment: Segment): Text | undefined 
 }
 
 /** What is told next of a segment; `undefined` if that is nothing. With the last part the watch moves on. */
-export function partText(stream: Stream, part: Part): Text | undefined {
+export function partText(stream: Stream, part: SegmentPart): Text | undefined {
   const text = nextLines(stream, part)
   if (part.from === part.changes.length && part.line === undefined) {
     stream.part = undefined
@@ -60,7 +60,7 @@ export function partText(stream: Stream, part: Part): Text | undefined {
 }
 
 /** Short lines together, up to a piece, or one that is longer. */
-function nextLines(stream: Stream, part: Part): Text | undefined {
+function nextLines(stream: Stream, part: SegmentPart): Text | undefined {
   let lines = ''
   for (let line = takeLine(stream, part); line !== undefined; line = takeLine(stream, part)) {
     if (lines !== '' && (typeof line !== 'string' || lines.length + line.length > pieceMax)) {
@@ -74,7 +74,7 @@ function nextLines(stream: Stream, part: Part): Text | undefined {
 }
 
 /** The next line; `undefined` behind the last one. */
-function takeLine(stream: Stream, part: Part): Text | undefined {
+function takeLine(stream: Stream, part: SegmentPart): Text | undefined {
   const { line } = part
   part.line = undefined
   if (line !== undefined) return line
@@ -115,8 +115,8 @@ function isTold({ mayRepeat, pastEnd, reachBack, overlap }: Stream, { stored: { 
   return version <= pastEnd - reachBack || version <= (overlap.get(keyText(keyOf(object))) ?? -1n)
 }
 
-/** The line of one change, which those share who are told of different changes. One that is long they share as bytes. */
-function shareLine(stream: Stream, { changes, texts }: Part, i: number, event: EventType): Text {
+/** The line of one change, which those share who are told of different changes: one that is long as bytes. */
+function shareLine(stream: Stream, { changes, texts }: SegmentPart, i: number, event: EventType): Text {
   const { stored } = changes[i] as Change
   const { view, wire } = stream
   if (view.introduces && !stream.hasSent) return wire.encode(eventLine(event, eventObject(stream, stored)), false)

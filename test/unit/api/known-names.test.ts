@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createNames, type KnownNames } from '../../../shared/api/watch/known-names.ts'
+import { createSharedNames, type KnownNames } from '../../../shared/api/watch/known-names.ts'
 
 it('says of each who remembers what a set of its own would say', () => {
   const who = fc.nat(3)
@@ -13,7 +13,7 @@ it('says of each who remembers what a set of its own would say', () => {
   )
   fc.assert(
     fc.property(acts, (steps) => {
-      const names = createNames()
+      const names = createSharedNames()
       const pairs = Array.from({ length: 4 }, () => ({ known: names.open(), model: new Set<string>() }))
       for (const step of steps) {
         const { known, model } = pairs[step.who] as (typeof pairs)[number]
@@ -29,7 +29,7 @@ it('says of each who remembers what a set of its own would say', () => {
 })
 
 it('gives a name that nobody knows any more away: what comes and goes for long takes no room', () => {
-  const names = createNames()
+  const names = createSharedNames()
   const [one, other] = [names.open(), names.open()]
   one.add('stays')
   other.add('stays')
@@ -42,7 +42,7 @@ it('gives a name that nobody knows any more away: what comes and goes for long t
 })
 
 it('takes a bit for each who knows one, beside the names themselves', () => {
-  const names = createNames()
+  const names = createSharedNames()
   const all = Array.from({ length: 20_000 }, (_, i) => `g.dev/K/default/some-object-${i}`)
   const first = names.open()
   for (const name of all) first.add(name)

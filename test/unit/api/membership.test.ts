@@ -6,7 +6,7 @@ import {
   resumeMembership,
   type Membership,
 } from '../../../shared/api/watch/membership.ts'
-import { createNames } from '../../../shared/api/watch/known-names.ts'
+import { createSharedNames } from '../../../shared/api/watch/known-names.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Change } from '../../../shared/ports/change-feed.ts'
 import { plainKind } from './called.ts'
@@ -41,7 +41,7 @@ describe('a watch of what no change brings in or out', () => {
 
 describe('a watch by content', () => {
   it('tells what enters as added and what leaves as deleted', () => {
-    const { eventOf, knows } = createChangingMembership(red, createNames())
+    const { eventOf, knows } = createChangingMembership(red, createSharedNames())
     knows(objectOf('known'))
     const rows: readonly (readonly [Change, string | undefined])[] = [
       [changeOf('modified', 'known'), 'MODIFIED'],
@@ -72,7 +72,10 @@ describe('the place of an object', () => {
     ['its content, whatever that is', red, 'n', 'a', true],
   ])('is what a watch of %s is about', (...row) => {
     const [, selection, namespace, name, is] = row
-    for (const membership of [createFixedMembership(selection), createChangingMembership(selection, createNames())])
+    for (const membership of [
+      createFixedMembership(selection),
+      createChangingMembership(selection, createSharedNames()),
+    ])
       expect(membership.mayTell(objectOf(name, namespace))).toBe(is)
   })
 })
@@ -88,7 +91,7 @@ describe('a client that comes back', () => {
     ]
     const services = fakeServices({ list: () => pages.shift() })
     return {
-      membership: await resumeMembership({ kind: plainKind, selection }, services, createNames()),
+      membership: await resumeMembership({ kind: plainKind, selection }, services, createSharedNames()),
       asked: services.asked,
     }
   }
@@ -131,7 +134,7 @@ describe('a client that comes back', () => {
     const { eventOf } = await resumeMembership(
       { kind: plainKind, selection: { ...red, namespace: '' } },
       services,
-      createNames(),
+      createSharedNames(),
     )
     const gone = (version: string, namespace = 'n') => eventOf(changeOf('removed', 'y', { version, namespace }))
     expect([gone('10'), gone('11'), gone('10', 'm')]).toEqual(['DELETED', undefined, 'DELETED'])
