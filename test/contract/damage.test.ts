@@ -128,6 +128,21 @@ function flip(file: string, at: number): void {
   writeFileSync(file, bytes)
 }
 
+/** Flips the last bit of a text, in the first page of a table or of an index. */
+function flipText(file: string, { table, text }: { readonly table: string; readonly text: string }): void {
+  const bytes = readFileSync(file)
+  const at = bytes.indexOf(text, pageOf(file, table)) + text.length - 1
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+  writeFileSync(file, bytes)
+}
+
+/** Where its first page begins. */
+function pageOf(file: string, table: string): number {
+  using connection = new DatabaseSync(file, { readOnly: true })
+  const row = connection.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)
+  return (Number(row?.['rootpage']) - 1) * pageBytes
+}
+
 type Damage = (used: Used) => void | Promise<void>
 
 interface Case {
@@ -238,6 +253,27 @@ const cases: readonly Case[] = [
   },
 ]
 
+const besideStates: readonly Case[] = [
+  {
+    file: 'setpoint.db',
+    damage: 'has a flipped bit in an index',
+    after: stopped,
+    make: ({ at }) => flipText(at('setpoint.db'), { table: 'objects_by_name', text: 'defaulta' }),
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'has a flipped bit in the name of an object',
+    after: stopped,
+    make: ({ at }) => flipText(at('setpoint.db'), { table: 'objects', text: 'defaulta' }),
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'has a flipped bit in the name of a kind',
+    after: stopped,
+    make: ({ at }) => flipText(at('setpoint.db'), { table: 'kinds', text: 'Widget' }),
+  },
+]
+
 /** What SQLite itself cannot read: nothing but a backup helps. */
 const unreadable: readonly Case[] = [
   {
@@ -251,6 +287,16 @@ const unreadable: readonly Case[] = [
     damage: 'is cut to its first page',
     after: stopped,
     make: ({ at }) => truncateSync(at('setpoint.db'), pageBytes),
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'has a damaged page of a table or of an index',
+    after: stopped,
+    make: ({ at }) => {
+      const file = at('setpoint.db')
+      const start = pageOf(file, 'objects_by_name')
+      writeFileSync(file, readFileSync(file).fill(0x5a, start, start + pageBytes))
+    },
   },
 ]
 
@@ -284,7 +330,7 @@ function refusal(used: Used): string | undefined {
 describe('a start', () => {
   it('has a row in the table for each damage that is tried', () => {
     expect([...told.keys()].toSorted()).toEqual(
-      expect.arrayContaining([...cases, ...unreadable].map(({ file, damage }) => `${file} ${damage}`)),
+      expect.arrayContaining([...cases, ...besideStates, ...unreadable].map(({ file, damage }) => `${file} ${damage}`)),
     )
   })
 
@@ -308,6 +354,22 @@ describe('a start', () => {
     )
     accepted.close()
     expect(refusal(used)).toBeUndefined()
+  })
+
+  it.each(besideStates)('where $file $damage makes it anew from the states', async ({ file, damage, after, make }) => {
+    const used = await after()
+    await make(used)
+    expect(told.get(`${file} ${damage}`)).toMatch(/^nothing: /)
+    for (const isFirst of [true, false]) {
+      const ports = open(used)
+      expect(ports.mended.length > 0).toBe(isFirst)
+      const { items } = await ports.store.list(widgetKind)
+      expect(items.map(({ object }) => object.metadata.name)).toEqual([...early, ...late])
+      for (const one of items) expect(await ports.store.get(keyOf(one.object))).toEqual(one)
+      await expectCode(ports.store.create(storedWidget('a')), 'ALREADY_EXISTS')
+      expect(ports.quarantine?.keys()).toEqual([])
+      ports.close()
+    }
   })
 
   it.each(pick(unreadable))('where $file $damage', async ({ file, damage, after, make }) => {
@@ -385,6 +447,14 @@ describe('a check', () => {
     expect(changedSince(used, before)).toEqual([])
     const message = refusal(used)
     if (message !== undefined) expect(found[0]).toSatisfy((said: string) => message.includes(said))
+  })
+
+  it.each(besideStates)('finds where $file $damage, and nothing after the next start', async ({ after, make }) => {
+    const used = await after()
+    await make(used)
+    expect(problems(used)).not.toEqual([])
+    open(used).close()
+    expect(problems(used)).toEqual([])
   })
 
   it.each([

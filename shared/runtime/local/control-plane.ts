@@ -123,6 +123,7 @@ export async function startLocalControlPlane({
   const endpoint = loadEndpoint(place, systemClock.nowMs())
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger } = records
+  tellMended(ports, logger)
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const answer: HttpHandler = async (request) => (await api)(request)
   const handler = withRecords(answer, records, tracing)
@@ -156,6 +157,13 @@ export async function startLocalControlPlane({
     reload: core.replace,
     stop: createStop({ stopping, unended, server, core, records, ports }),
   }
+}
+
+/** The disk may have more of it. */
+function tellMended({ mended }: GuardedPorts, logger: Logger): void {
+  if (mended.length === 0) return
+  const found = mended.slice(0, 10)
+  logger.warn('the database was damaged beside its states: made anew from them, and every object runs once', { found })
 }
 
 interface Stopped {

@@ -45,17 +45,19 @@ export function openLocalPorts(file: string, clock: Clock): LocalPorts {
 export interface GuardedPorts extends LocalPorts {
   /** It is a copy, and must not act. */
   readonly isHeld: boolean
+  /** What was damaged beside the states of objects, and was made anew from them. */
+  readonly mended: readonly string[]
   /** Copies what is committed into another file while everything goes on. Rejects with UNAVAILABLE. */
   copyTo(file: string): Promise<void>
 }
 
 /** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
 export function openGuardedPorts(file: string, clock: Clock, options: GuardOptions): GuardedPorts {
-  const { database, isHeld, sealing, follow, close } = openGuardedDatabase(file, options)
+  const { database, isHeld, sealing, mended, follow, close } = openGuardedDatabase(file, options)
   const changeLog = createSqliteChangeLog({ database, clock })
   const ports = assemblePorts(database, changeLog)
   follow(changeLog.latest)
-  const guarded = { isHeld, close, copyTo: (copy: string) => database.copyTo(copy) }
+  const guarded = { isHeld, mended, close, copyTo: (copy: string) => database.copyTo(copy) }
   if (sealing === undefined) return { ...ports, ...guarded }
   const { store, feed, quarantine } = ports
   const sealed = { sealing, onUnreadable: (key: ObjectKey) => quarantine?.note(key) }

@@ -3,11 +3,15 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Eventual } from '../../../model/eventual.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
-import { isBusy, isDamaged, isNoError, translateError } from './sqlite-errors.ts'
+import { mendTables } from './mending.ts'
+import { isBusy, isDamaged, isNoError, isStorageFailure, translateError } from './sqlite-errors.ts'
 import { prepareSchema } from './sqlite-schema.ts'
 
 /** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
 export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
+  /** What was damaged beside the states when it was opened, and was made anew from them. */
+  readonly mended: readonly string[]
+
   /** Compiles a statement; callers keep it. */
   prepare(sql: string): StatementSync
 
@@ -46,7 +50,7 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
  * ours or damaged. Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
  */
 export function openSqliteDatabase(file: string): SqliteDatabase {
-  const connection = connect(file)
+  const { connection, mended } = connect(file)
   const { write, flush } = createGroupCommit(connection, file)
   let open = true
 
@@ -62,6 +66,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   }
 
   return {
+    mended,
     prepare: (sql) => connection.prepare(sql),
     read: (look) => new Promise((resolve) => resolve(guarded(look, 'read'))),
     find: (look) => {
@@ -127,7 +132,12 @@ async function rejectWith(error: unknown): Promise<never> {
   throw error
 }
 
-function connect(file: string): DatabaseSync {
+interface Connected {
+  readonly connection: DatabaseSync
+  readonly mended: readonly string[]
+}
+
+function connect(file: string): Connected {
   try {
     if (file !== ':memory:') makeWritable(file)
     return configured(new DatabaseSync(file), file)
@@ -143,7 +153,7 @@ function makeWritable(file: string): void {
   else closeSync(openSync(file, 'ax', 0o600))
 }
 
-function configured(connection: DatabaseSync, file: string): DatabaseSync {
+function configured(connection: DatabaseSync, file: string): Connected {
   try {
     // The locking mode comes first: it decides how the write-ahead log is opened. The empty transaction takes the lock.
     connection.exec(`
@@ -156,25 +166,44 @@ function configured(connection: DatabaseSync, file: string): DatabaseSync {
       BEGIN IMMEDIATE; COMMIT;
     `)
     prepareSchema(connection, file)
-    refuseDamaged(connection, file)
-    return connection
+    const isShort = isSmall(connection)
+    const mended = mend(connection, file, isShort)
+    if (isShort) refuseDamaged(connection, file)
+    return { connection, mended }
   } catch (error) {
     connection.close()
     throw error
   }
 }
 
+/** What too much is damaged to be made anew is refused. */
+function mend(connection: DatabaseSync, file: string, isShort: boolean): readonly string[] {
+  try {
+    return mendTables(connection, { isShort })
+  } catch (cause) {
+    if (isStorageFailure(cause) && !isDamaged(cause)) throw cause
+    throw damagedFile(file, cause)
+  }
+}
+
 /** A look at every page takes less than a millisecond for a megabyte. In a larger file damage is met where it is. */
 const checkedBytesMax = 100_000_000
 
-function refuseDamaged(connection: DatabaseSync, file: string): void {
+function isSmall(connection: DatabaseSync): boolean {
   const size = connection
     .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
     .get()
-  if (Number(size?.['bytes']) > checkedBytesMax) return
+  return Number(size?.['bytes']) <= checkedBytesMax
+}
+
+function refuseDamaged(connection: DatabaseSync, file: string): void {
   const cause = connection.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
   if (cause === 'ok') return
-  throw new OperatingError('UNAVAILABLE', `cannot open ${file}: it is damaged: ${putBack}`, { cause })
+  throw damagedFile(file, cause)
+}
+
+function damagedFile(file: string, cause: unknown): OperatingError {
+  return new OperatingError('UNAVAILABLE', `cannot open ${file}: it is damaged: ${putBack}`, { cause })
 }
 
 const putBack = 'put back a copy of it, or choose another file'

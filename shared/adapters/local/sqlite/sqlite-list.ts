@@ -6,7 +6,7 @@ import type { SqliteChangeLog } from './sqlite-change-log.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { isDamaged, unlessDamaged } from './sqlite-errors.ts'
 import type { SqliteKinds } from './sqlite-kinds.ts'
-import { rowLengthOf, readRow, type SummedRow } from './sqlite-rows.ts'
+import { isOfPlace, rowLengthOf, readRow, type StatePlace, type SummedRow } from './sqlite-rows.ts'
 
 interface SqliteListOptions {
   readonly database: SqliteDatabase
@@ -20,7 +20,7 @@ interface Place {
   readonly name: string
 }
 
-type PlacedRow = StateRow & Place & { readonly uid: string }
+type PlacedRow = StateRow & StatePlace
 
 /** A state in the log of changes. */
 interface StateRow extends SummedRow {
@@ -107,7 +107,7 @@ interface ListedRow {
 /** Undefined if it is damaged. An old state that is damaged is as good as forgotten. */
 function readPlaced(placed: PlacedRow, shown: StateRow): StoredObject | undefined {
   const stored = readRow(shown) ?? (shown === placed ? undefined : readRow(placed))
-  return stored?.object.metadata.uid === placed.uid ? stored : undefined
+  return stored !== undefined && isOfPlace(stored, placed) ? stored : undefined
 }
 
 /** How far a list is. Its steps go back in the log of changes. */
@@ -136,7 +136,8 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
       count++
       walk.rows++
       walk.after = { namespace: row.namespace, name: row.name }
-      const then = trace(row, walk)
+      // Its head may say any number, if there is no state under it.
+      const then = row.doc === '' ? row : trace(row, walk)
       walk.characters += rowLengthOf(row)
       if (then !== undefined) rows.push({ placed: row, shown: then })
     }

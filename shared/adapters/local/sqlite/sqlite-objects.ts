@@ -11,6 +11,7 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { unlessDamaged } from './sqlite-errors.ts'
 import {
   columnsOf,
+  isOfPlace,
   rowLengthOf,
   readableState,
   stateColumns,
@@ -83,7 +84,7 @@ export class SqliteObjects {
       return undefined
     }
     const stored = readRow(row)
-    if (stored === undefined || stored.object.metadata.uid !== row.uid) throw this.#damaged(place, row)
+    if (stored === undefined || !isOfPlace(stored, { ...place.key, uid: row.uid })) throw this.#damaged(place, row)
     return this.#note(place, row, stored)
   }
 

@@ -17,23 +17,29 @@ export interface SummedRow extends ObjectRow {
   readonly sum: number | null
 }
 
-/** What the columns of an object say besides its place and its numbers. */
-export interface ObjectColumns extends ObjectRow {
+/** What of a state stands in columns of its own, by which objects are found. */
+export interface IndexedColumns {
   readonly nextRunAtMs: number | null
   /** The owners' uids, a JSON array in order, or null if it has none. */
   readonly owners: string | null
 }
 
+/** What the columns of an object say besides its place and its numbers. */
+export type ObjectColumns = ObjectRow & IndexedColumns
+
 /** Throws TOO_LARGE. */
 export function columnsOf(stored: StoredObject, touched: Touched): ObjectColumns {
-  const { object, engine } = stored
+  const { object } = stored
   const state = stateColumns(stored)
   // A character is three bytes at the most, and to count them takes longer than it is worth.
   if (rowLengthOf(state) * 3 > bytesMax)
     checkSize(object, Buffer.byteLength(state.doc) + Buffer.byteLength(state.engine ?? ''), touched)
+  return { ...state, ...indexedOf(stored) }
+}
+
+export function indexedOf({ object, engine }: StoredObject): IndexedColumns {
   const owners = [...new Set(object.metadata.ownerReferences?.map((owner) => owner.uid))]
   return {
-    ...state,
     nextRunAtMs: dueAtMs(engine) ?? null,
     owners: owners.length === 0 ? null : JSON.stringify(owners.toSorted()),
   }
@@ -43,6 +49,17 @@ export function columnsOf(stored: StoredObject, touched: Touched): ObjectColumns
 export function stateColumns({ object, engine }: StoredObject): ObjectRow {
   const state = JSON.stringify(engine)
   return { doc: objectText(object), engine: state === '{}' ? null : state }
+}
+
+/** Whether a state is of the object that it was found under. Another says that an index or a number is damaged. */
+export function isOfPlace({ object: { metadata } }: StoredObject, { namespace, name, uid }: StatePlace): boolean {
+  return metadata.uid === uid && metadata.name === name && (metadata.namespace ?? '') === namespace
+}
+
+export interface StatePlace {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
 }
 
 /** In characters. */

@@ -29,7 +29,7 @@ export function checkDatabase(file: string, { witnesses = [], secrets }: GuardOp
 }
 
 /** The same of a database that has no mark, as a backup. Without their key the Secrets are not looked at. */
-export function checkInside(file: string, secrets: SecretsOptions | undefined): readonly Checked[] {
+export function checkInside(file: string, secrets?: SecretsOptions): readonly Checked[] {
   const inside = readOnly(file, (connection) => {
     const other = findOtherLayout(connection)
     if (other !== undefined) return [checkPages(connection), checkedAs(other)]

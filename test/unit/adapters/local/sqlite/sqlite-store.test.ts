@@ -14,6 +14,7 @@ import type { ObjectMeta } from '../../../../../shared/model/object.ts'
 import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
 import type { ChangeBatch, FollowOptions } from '../../../../../shared/ports/change-feed.ts'
 import type { ListQuery, ObjectStore } from '../../../../../shared/ports/object-store.ts'
+import { expectCode } from '../../../../support/expect-code.ts'
 import { storedWidget, widgetKind, withMetadata, withSpec } from '../../../../support/stored-object.ts'
 import { createVirtualClock } from '../../../../support/virtual-clock.ts'
 
@@ -116,6 +117,18 @@ describe('a list', () => {
     expect(opened.quarantine.keys()).toEqual([keyOf(a.object)])
     run(`UPDATE objects SET uid = 'other' WHERE name = 'b'`)
     expect(await listed()).toMatchObject({ names: '', damaged: ['a', 'b'] })
+  })
+
+  it.each<[string, string]>([
+    ['has another name', `UPDATE objects SET name = 'c' WHERE name = 'a'`],
+    ['is in another namespace', `UPDATE objects SET namespace = 'other' WHERE name = 'a'`],
+    ['points at no state', 'UPDATE heads SET rv = 1000 WHERE rv = 2'],
+  ])('names as damaged what %s than its state says', async (_what, sql) => {
+    await create('a')
+    await create('b')
+    run(sql)
+    const { items, damaged } = await opened.store.list(widgetKind)
+    expect([items.map(({ object }) => object.metadata.name), damaged?.length]).toEqual([['b'], 1])
   })
 
   it('ends a page early whose objects are large, if it is asked for pages', async () => {
@@ -292,6 +305,13 @@ describe('an object', () => {
       .catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'DAMAGED', remains: { resourceVersion: '2' } })
     expect(opened.quarantine.keys()).toHaveLength(1)
+  })
+
+  it('is not served under the name of another', async () => {
+    await create('a')
+    run(`UPDATE objects SET name = 'b'`)
+    const found = Promise.resolve(createSqliteStore(opened).get({ ...widgetKind, namespace: 'default', name: 'b' }))
+    await expectCode(found, 'DAMAGED')
   })
 
   it.each<[string, (a: StoredObject) => Promise<unknown>, string]>([
