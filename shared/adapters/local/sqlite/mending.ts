@@ -48,8 +48,16 @@ export function findInTables(connection: DatabaseSync, { isShort }: { readonly i
   const said = besideStates.flatMap((table) => connection.prepare(`PRAGMA integrity_check(${table})`).all())
   const found = said.map((row) => String(row['integrity_check'])).filter((one) => one !== 'ok')
   if (found.length > 0) return found
-  const asked = isShort ? [...pairs, ...pairsWithStates] : pairs
-  return asked.flatMap(({ says, sql }) => (connection.prepare(sql).get() === undefined ? [] : [says]))
+  return [...findInPairs(connection), ...(isShort ? findIn(connection, pairsWithStates) : [])]
+}
+
+/** What of them differs that is written together. */
+export function findInPairs(connection: DatabaseSync): readonly string[] {
+  return findIn(connection, pairs)
+}
+
+function findIn(connection: DatabaseSync, all: typeof pairs): readonly string[] {
+  return all.flatMap(({ says, sql }) => (connection.prepare(sql).get() === undefined ? [] : [says]))
 }
 
 /**

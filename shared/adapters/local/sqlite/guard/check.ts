@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../../model/errors.ts'
+import { keyOf } from '../../../../model/object-key.ts'
+import { parseJson } from '../../../../model/parse-json.ts'
+import type { Part } from '../../../../model/stored-object.ts'
 import { readKeyRing } from '../../secrets/key-ring.ts'
 import type { SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import { createSealing, isSealed } from '../../secrets/sealing.ts'
-import { readRow, type SummedRow } from '../sqlite-rows.ts'
+import { compareWithState, type StatedRow } from '../derived-rows.ts'
+import { findInPairs } from '../mending.ts'
+import { isOfPlace, readRow, type SummedRow } from '../sqlite-rows.ts'
 import { findOtherLayout } from '../sqlite-schema.ts'
 import { findBefore, readOnly, type GuardOptions } from './guarded-database.ts'
 import { nameMarkFile } from './findings.ts'
@@ -33,7 +38,7 @@ export function checkInside(file: string, secrets?: SecretsOptions): readonly Ch
   const inside = readOnly(file, (connection) => {
     const other = findOtherLayout(connection)
     if (other !== undefined) return [checkPages(connection), checkedAs(other)]
-    const inTables = [checkPages, checkStates, checkReferences].map((check) => check(connection))
+    const inTables = [checkPages, checkStates, checkReferences, checkCheckpoints].map((check) => check(connection))
     return [...inTables, ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)])]
   })
   if (inside === 'in use')
@@ -92,11 +97,55 @@ const references: readonly Reference[] = [
       WHERE written < before`,
     says: (row) => `change ${String(row['rv'])} is out of order`,
   },
+  {
+    sql: `SELECT c.rv FROM changes c LEFT JOIN objects o ON o.id = c.object_id WHERE o.id IS NULL AND c.type <> 'removed'
+      AND c.rv NOT IN (SELECT supersedes FROM changes WHERE supersedes IS NOT NULL)`,
+    says: (row) => `change ${String(row['rv'])} is of no object`,
+  },
+  {
+    sql: `SELECT c.rv, c.supersedes FROM changes c LEFT JOIN changes p ON p.rv = c.supersedes
+      WHERE c.supersedes IS NOT NULL AND (p.object_id <> c.object_id OR p.rv IS NULL AND c.rv > (SELECT rv FROM horizon))`,
+    says: (row) => `change ${String(row['rv'])} supersedes ${String(row['supersedes'])}, which is not of its object`,
+  },
+  // What an earlier version moved here has no time.
+  {
+    sql: `SELECT rv FROM changes WHERE (supersedes IS NULL AND at_ms > 0) <> (type = 'added')
+      OR type NOT IN ('added', 'modified', 'removed')`,
+    says: (row) => `change ${String(row['rv'])} is of a type that it cannot be of`,
+  },
 ]
 
 function checkReferences(connection: DatabaseSync): Checked {
   const problemsOf = ({ sql, says }: Reference): readonly string[] => connection.prepare(sql).all().map(says)
-  return { what: 'references', problems: references.flatMap(problemsOf) }
+  return { what: 'references', problems: [...references.flatMap(problemsOf), ...findInPairs(connection)] }
+}
+
+/** What each checkpoint looks like, by its name. Only of the first one the log keeps what it has not passed. */
+const checkpoints: Readonly<Record<string, (value: string) => boolean>> = {
+  relayed: isNumber,
+  turned: isNumber,
+  introduced: (value) => Array.isArray(parseUnlessBroken(value)),
+  probe: () => true,
+}
+
+function checkCheckpoints(connection: DatabaseSync): Checked {
+  const rows = connection.prepare('SELECT name, value, keeps_changes FROM checkpoints').all()
+  const isWhole = ({ name, value, keeps_changes: keeps }: Row): boolean =>
+    checkpoints[String(name)]?.(String(value)) === true && keeps === Number(name === 'relayed')
+  const problems = rows.filter((row) => !isWhole(row)).map(({ name }) => `checkpoint ${String(name)} is damaged`)
+  return { what: 'checkpoints', problems }
+}
+
+function isNumber(value: string): boolean {
+  return /^\d+$/.test(value)
+}
+
+function parseUnlessBroken(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether each can be decrypted, and is encrypted at all. */
@@ -106,7 +155,7 @@ function checkSecrets(connection: DatabaseSync, { keyFile }: SecretsOptions): Ch
       `SELECT c.rv, c.doc, c.engine, NULL AS sum, ${named} ${of}
     JOIN changes c ON c.rv = h.rv WHERE k.api_group = '' AND k.kind = 'Secret'`,
     )
-    .all() as unknown as readonly CheckedRow[]
+    .all() as unknown as readonly (SummedRow & Row)[]
   const keys = readKeyRing(keyFile)
   const sealing = typeof keys === 'string' ? undefined : createSealing(keys)
   const problems = rows.flatMap((row) => {
@@ -118,19 +167,19 @@ function checkSecrets(connection: DatabaseSync, { keyFile }: SecretsOptions): Ch
   return { what: `${rows.length} Secrets`, problems }
 }
 
-type CheckedRow = SummedRow & Row & { readonly rv: number; readonly uid: string | null; readonly isPresent: number }
+type CheckedRow = StatedRow & Row & { readonly change: number; readonly isPresent: number; readonly touched: string }
+
+/** A state with what stands of its object; of the kind by its own number. */
+const selectStates = `
+  SELECT c.rv AS change, c.doc, c.engine, c.sum, c.touched, c.rv = h.rv AS isPresent, c.kind AS state_kind, s.api_group, s.kind AS kind_name,
+    o.kind, o.namespace, o.name, o.uid, o.slot, o.owners, h.kind AS head_kind, h.next_run_at_ms
+  FROM changes c LEFT JOIN objects o ON o.id = c.object_id LEFT JOIN heads h ON h.id = o.id LEFT JOIN kinds s ON s.id = c.kind`
 
 function checkStates(connection: DatabaseSync): Checked {
-  const rows = connection
-    .prepare(
-      `SELECT c.rv, c.doc, c.engine, c.sum, ${named}, o.uid, c.rv = h.rv AS isPresent
-       FROM changes c LEFT JOIN objects o ON o.id = c.object_id LEFT JOIN kinds k ON k.id = o.kind LEFT JOIN heads h ON h.id = o.id`,
-    )
-    .iterate() as unknown as Iterable<CheckedRow>
   const problems: string[] = []
   let count = 0
   let unsummed = 0
-  for (const row of rows) {
+  for (const row of connection.prepare(selectStates).iterate() as unknown as Iterable<CheckedRow>) {
     count++
     if (row.sum === null) unsummed++
     const problem = problemOf(row)
@@ -141,11 +190,29 @@ function checkStates(connection: DatabaseSync): Checked {
 }
 
 function problemOf(row: CheckedRow): string | undefined {
-  const which = row.isPresent === 1 ? nameOf(row) : `an old state, change ${row.rv}`
+  const which = row.isPresent === 1 ? nameOf({ ...row, kind: row.kind_name }) : `an old state, change ${row.change}`
   const stored = readRow(row)
   if (stored === undefined) return `${which} is damaged`
-  if (row.isPresent !== 1) return undefined
-  const { uid, namespace = '', name } = stored.object.metadata
-  if (uid === row.uid && namespace === row['namespace'] && name === row['name']) return undefined
-  return `${which} has the state of ${namespace}/${name}`
+  const { group, kind, namespace, name } = keyOf(stored.object)
+  if (stored.object.metadata.resourceVersion !== String(row.change)) return `${which} has the number of another state`
+  if (row.touched !== '' && !row.touched.split(',').every((part) => part in parts))
+    return `${which} touched what is no part of an object: ${row.touched}`
+  if (row.isPresent !== 1)
+    return group === row.api_group && kind === row.kind_name ? undefined : `${which} is of another kind`
+  if (!isOfPlace(stored, row)) return `${which} has the state of ${namespace}/${name}`
+  const differing = compareWithState(row, stored)
+  return differing.length === 0 ? undefined : `${which} differs from its state in ${differing.join(', ')}`
+}
+
+const parts: Readonly<Record<Part, true>> = {
+  spec: true,
+  labels: true,
+  annotations: true,
+  control: true,
+  meta: true,
+  fields: true,
+  status: true,
+  engine: true,
+  delete: true,
+  timer: true,
 }

@@ -55,12 +55,15 @@ const insideWithoutKey = (secrets?: { readonly keyFile: string }) => checkInside
 describe('a check', () => {
   it('says what it looked at, and that nothing is wrong', async () => {
     await written()
-    const inside = ['pages', '3 states', 'references', '1 Secrets'].map((what) => ({ what, problems: [] }))
+    const inside = ['pages', '3 states', 'references', 'checkpoints', '1 Secrets'].map((what) => ({
+      what,
+      problems: [],
+    }))
     expect(checkDatabase(file, { secrets: { keyFile: keyFile() } })).toEqual([
       { what: 'files and mark', problems: [] },
       ...inside,
     ])
-    expect(insideWithoutKey()).toEqual(inside.slice(0, 3))
+    expect(insideWithoutKey()).toEqual(inside.slice(0, 4))
   })
 
   it.each([
@@ -99,10 +102,49 @@ describe('a check', () => {
     ],
     [
       'DELETE FROM heads WHERE rv = 3',
+      ['references: example.com/Widget/default/w has no state', 'references: an object has no head'],
+    ],
+    [
+      "UPDATE objects SET slot = slot + 1, owners = '[]' WHERE name = 'w'",
+      ['3 states: example.com/Widget/default/w differs from its state in slot, owners'],
+    ],
+    [
+      'UPDATE heads SET next_run_at_ms = 1 WHERE rv = 3',
+      ['3 states: example.com/Widget/default/w differs from its state in next_run_at_ms'],
+    ],
+    [
+      'UPDATE heads SET kind = 3 WHERE rv = 3',
       [
-        'references: example.com/Widget/default/w has no state',
-        'references: example.com/Widget/default/w is at null, and its newest state is 3',
-      ].slice(0, 1),
+        '3 states: example.com/Widget/default/w differs from its state in number of the kind',
+        'references: an object and its head differ',
+      ],
+    ],
+    [
+      "UPDATE kinds SET kind = 'Gadget' WHERE kind = 'Widget'",
+      [
+        '3 states: an old state, change 2 is of another kind',
+        '3 states: example.com/Gadget/default/w differs from its state in kind_name',
+      ],
+    ],
+    ["INSERT INTO owners VALUES ('u', 1)", ['references: the table of owners has more than the objects have']],
+    [
+      "UPDATE changes SET touched = 'spfc' WHERE rv = 3",
+      ['3 states: example.com/Widget/default/w touched what is no part of an object: spfc'],
+    ],
+    ["UPDATE changes SET type = 'added' WHERE rv = 3", ['references: change 3 is of a type that it cannot be of']],
+    ["UPDATE changes SET type = 'remov' WHERE rv = 3", ['references: change 3 is of a type that it cannot be of']],
+    ['DELETE FROM changes WHERE rv = 2', ['references: change 3 supersedes 2, which is not of its object']],
+    [
+      'UPDATE changes SET object_id = 7 WHERE rv = 2',
+      ['references: change 3 supersedes 2, which is not of its object'],
+    ],
+    [
+      "UPDATE changes SET type = 'modified', supersedes = 2 WHERE rv = 4; DELETE FROM objects WHERE id = 2; DELETE FROM heads WHERE id = 2",
+      ['references: change 4 is of no object', 'references: change 4 supersedes 2, which is not of its object'],
+    ],
+    [
+      "INSERT INTO checkpoints VALUES ('relayed', '1', 0), ('turned', 'x', 0), ('introduced', '[', 0), ('other', '1', 0), ('probe', 'x', 0)",
+      ['introduced', 'other', 'relayed', 'turned'].map((name) => `checkpoints: checkpoint ${name} is damaged`),
     ],
     ['UPDATE changes SET supersedes = 3 WHERE rv = 3', ['references: change 3 supersedes 3, which is later']],
     [
@@ -152,15 +194,15 @@ describe('a check', () => {
 
 describe('a backup', () => {
   it.each([
-    { what: 'with its key', lacksKey: false, checks: 4 },
-    { what: 'without its key', lose: () => rmSync(keyFile()), lacksKey: true, checks: 3 },
-    { what: 'with another key', lose: () => writeKeyRing(keyFile(), [createKey()]), lacksKey: true, checks: 3 },
+    { what: 'with its key', lacksKey: false, checks: 5 },
+    { what: 'without its key', lose: () => rmSync(keyFile()), lacksKey: true, checks: 4 },
+    { what: 'with another key', lose: () => writeKeyRing(keyFile(), [createKey()]), lacksKey: true, checks: 4 },
     {
       what: 'without its key and without Secrets',
       hasSecret: false,
       lose: () => rmSync(keyFile()),
       lacksKey: false,
-      checks: 3,
+      checks: 4,
     },
   ])('$what says what it is', async ({ hasSecret = true, lose, lacksKey, checks }) => {
     await written({ hasSecret })
