@@ -136,11 +136,11 @@ function flipText(file: string, { table, text }: { readonly table: string; reado
   writeFileSync(file, bytes)
 }
 
-/** Where its first page begins. */
+/** Where its first page begins. What says how tables are made is on the first of all. */
 function pageOf(file: string, table: string): number {
   using connection = new DatabaseSync(file, { readOnly: true })
   const row = connection.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)
-  return (Number(row?.['rootpage']) - 1) * pageBytes
+  return (Number(row?.['rootpage'] ?? 1) - 1) * pageBytes
 }
 
 type Damage = (used: Used) => void | Promise<void>
@@ -287,6 +287,12 @@ const unreadable: readonly Case[] = [
     damage: 'is cut to its first page',
     after: stopped,
     make: ({ at }) => truncateSync(at('setpoint.db'), pageBytes),
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'has a flipped bit in the name of a column',
+    after: stopped,
+    make: ({ at }) => flipText(at('setpoint.db'), { table: 'sqlite_schema', text: 'keeps_changes' }),
   },
   {
     file: 'setpoint.db',

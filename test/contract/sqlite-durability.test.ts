@@ -97,7 +97,10 @@ describe('an object whose row is damaged', () => {
     ['has another value of the engine', `UPDATE changes SET engine = '{"wakeAtMs":7}' WHERE rv = ?`],
     ['is no JSON', `UPDATE changes SET doc = '{"secret' || x'ff' WHERE rv = ?`],
     ['is gone', 'DELETE FROM changes WHERE rv = ?'],
-    ['is that of another', 'UPDATE heads SET rv = rv + 1 WHERE rv = ?'],
+    [
+      'is that of another',
+      'UPDATE changes SET (doc, sum) = (SELECT doc, sum FROM changes WHERE rv = ?1 + 1) WHERE rv = ?1',
+    ],
   ])('where it %s, is told from others, hurts none of them, and can be removed', async (_, damage) => {
     const first = openSqlite(file)
     const damaged = await first.store.create(withSpec(storedWidget('a'), { text: 'needle' }))

@@ -5,7 +5,7 @@ import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { mendTables } from './mending.ts'
 import { isBusy, isDamaged, isNoError, isStorageFailure, translateError } from './sqlite-errors.ts'
-import { prepareSchema } from './sqlite-schema.ts'
+import { hasOurColumns, prepareSchema } from './sqlite-schema.ts'
 
 /** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
 export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
@@ -166,6 +166,7 @@ function configured(connection: DatabaseSync, file: string): Connected {
       BEGIN IMMEDIATE; COMMIT;
     `)
     prepareSchema(connection, file)
+    if (!hasOurColumns(connection)) throw damagedFile(file, 'a table has other columns')
     const isShort = isSmall(connection)
     const mended = mend(connection, file, isShort)
     if (isShort) refuseDamaged(connection, file)

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
 
 /** Marks a file as ours in its header, so that another program's database is refused instead of written into. */
@@ -110,7 +110,9 @@ export function prepareSchema(connection: DatabaseSync, file: string): void {
   const tables = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count']
   if (version === 0 && tables === 0) return execute(connection, `${schema} PRAGMA application_id = ${applicationId};`)
   if (pragma(connection, 'application_id') !== applicationId) {
-    throw new OperatingError('UNAVAILABLE', `${file} is another program's database: choose another file`)
+    const isOurs = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'objects_by_name'").get() !== undefined
+    const why = isOurs ? 'is damaged in its head: put back a copy of it, or' : "is another program's database:"
+    throw new OperatingError('UNAVAILABLE', `${file} ${why} choose another file`)
   }
   if (version === 2) return execute(connection, fromLayout2)
   if (version === 3) return execute(connection, fromLayout3)
@@ -135,6 +137,26 @@ export function findOtherLayout(
   return version === 2 || version === 3
     ? { says: `layout ${version}, of an earlier version: start once, and check again`, isEarlier: true }
     : { says: strangeLayout(version), isEarlier: false }
+}
+
+/** Whether the tables and their indexes have the columns that we gave them, by what the file itself says of them. */
+export function hasOurColumns(connection: DatabaseSync): boolean {
+  return columnsIn(connection) === (ourColumns ??= columnsOfNew())
+}
+
+let ourColumns: string | undefined
+
+function columnsOfNew(): string {
+  using fresh = new DatabaseSync(':memory:')
+  execute(fresh, schema)
+  return columnsIn(fresh)
+}
+
+function columnsIn(connection: DatabaseSync): string {
+  const ofTables = `SELECT t.name, c.cid, c.name AS has, c.type, c."notnull", c.pk FROM sqlite_schema t, pragma_table_info(t.name) c`
+  const ofIndexes = `SELECT i.name, c.seqno, c.cid, c.name AS has FROM sqlite_schema i, pragma_index_info(i.name) c WHERE i.type = 'index'`
+  const rows = [ofTables, ofIndexes].map((sql) => connection.prepare(`${sql} ORDER BY 1, 2`).all())
+  return JSON.stringify(rows)
 }
 
 function execute(connection: DatabaseSync, statements: string): void {

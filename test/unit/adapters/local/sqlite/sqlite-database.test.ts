@@ -111,6 +111,14 @@ describe('a file is refused', () => {
       () => raw('PRAGMA user_version = 4'),
       " is another program's database: choose another file",
     ],
+    [
+      'whose head names another program',
+      () => {
+        openSqliteDatabase(file).close()
+        raw('PRAGMA application_id = 1')
+      },
+      ' is damaged in its head: put back a copy of it, or choose another file',
+    ],
     ['of another program', () => raw('CREATE TABLE t (x)'), " is another program's database: choose another file"],
     [
       'of a newer version',
