@@ -13,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -22,6 +22,7 @@ import type { Consent } from '../../shared/adapters/local/sqlite/guard/guarded-d
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
+import { filesIn } from '../../shared/runtime/local/files.ts'
 import { openGuardedPorts, type GuardedPorts } from '../../shared/runtime/local/ports.ts'
 import { expectCode } from '../support/expect-code.ts'
 import { runProgram, startProgram } from '../support/program.ts'
@@ -48,10 +49,10 @@ interface Start {
   readonly resume?: boolean
 }
 
-function open({ at }: Used, start: Start = {}): GuardedPorts {
+function open({ path, at }: Used, start: Start = {}): GuardedPorts {
   return openGuardedPorts(at('setpoint.db'), systemClock, {
     ...start,
-    witnesses: [at('token')],
+    witnesses: filesIn(path).witnesses,
     secrets: { keyFile: at('secrets.key') },
     markMs: 5,
   })
@@ -163,6 +164,14 @@ const cases: readonly Case[] = [
     },
   },
   { file: 'setpoint.db', damage: 'is emptied', after: stopped, make: ({ at }) => truncateSync(at('setpoint.db')) },
+  {
+    file: 'setpoint.db',
+    damage: 'is gone, with all but one file',
+    after: stopped,
+    make: ({ path, at }) => {
+      for (const name of readdirSync(path).filter((one) => one !== 'secrets.key')) rmSync(at(name))
+    },
+  },
   {
     file: 'setpoint.db',
     damage: "is another control plane's",
@@ -399,6 +408,16 @@ describe('a start', () => {
     ports.close()
   })
 
+  it.each(filesIn('').witnesses.map((path) => basename(path)))(
+    'in a directory that has %s alone is refused',
+    (name) => {
+      const used = directory()
+      writeFileSync(used.at(name), '')
+      expect(refusal(used)).toContain(`setpoint.db is missing, though its ${name} is there: `)
+      expect(readdirSync(used.path)).toEqual([name])
+    },
+  )
+
   it('of a control plane that wrote nothing goes on', () => {
     const used = directory()
     for (let start = 0; start < 3; start++) expect(refusal(used)).toBeUndefined()
@@ -441,8 +460,8 @@ describe('a start', () => {
 })
 
 describe('a check', () => {
-  const check = ({ at }: Used) =>
-    checkDatabase(at('setpoint.db'), { witnesses: [at('token')], secrets: { keyFile: at('secrets.key') } })
+  const check = ({ path, at }: Used) =>
+    checkDatabase(at('setpoint.db'), { witnesses: filesIn(path).witnesses, secrets: { keyFile: at('secrets.key') } })
   const problems = (used: Used) => check(used).flatMap((checked) => checked.problems)
 
   it.each(pick(cases))('finds what a start finds where $file $damage, and more', async ({ after, make }) => {

@@ -18,6 +18,21 @@ export interface DataFiles {
   readonly witnesses: readonly string[]
 }
 
+/** All that an earlier process leaves: whichever of it is left alone, nobody takes the directory for a new one. */
+const madeLater = [
+  'token',
+  'authority.pem',
+  'server.pem',
+  'kubeconfig',
+  'secrets.key',
+  'service-accounts.key',
+  'users',
+  'audit.log',
+  'runs.db',
+  'unended-runs.json',
+  'setpoint.db-wal',
+]
+
 export function filesIn(directory: string): DataFiles {
   const path = resolve(directory)
   return {
@@ -28,6 +43,6 @@ export function filesIn(directory: string): DataFiles {
     runsFile: join(path, 'runs.db'),
     unendedFile: join(path, 'unended-runs.json'),
     tokenKeyFile: join(path, 'service-accounts.key'),
-    witnesses: ['authority.pem', 'token'].map((name) => join(path, name)),
+    witnesses: madeLater.map((name) => join(path, name)),
   }
 }
