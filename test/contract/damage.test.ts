@@ -49,8 +49,8 @@ interface Start {
   readonly resume?: boolean
 }
 
-function open({ path, at }: Used, start: Start = {}): GuardedPorts {
-  return openGuardedPorts(at('setpoint.db'), systemClock, {
+function open({ path, at }: Used, start: Start = {}, clock = systemClock): GuardedPorts {
+  return openGuardedPorts(at('setpoint.db'), clock, {
     ...start,
     witnesses: filesIn(path).witnesses,
     secrets: { keyFile: at('secrets.key') },
@@ -248,6 +248,20 @@ const cases: readonly Case[] = [
   { file: 'setpoint.mark', damage: 'is gone', after: stopped, make: ({ at }) => rmSync(at('setpoint.mark')) },
   {
     file: 'setpoint.mark',
+    damage: 'is an older state of itself',
+    after: async () => {
+      const used = await stopped()
+      const old = readFileSync(used.at('setpoint.mark'))
+      const ports = open(used)
+      await write(ports, ['g'])
+      ports.close()
+      writeFileSync(used.at('setpoint.mark'), old)
+      return used
+    },
+    make: () => {},
+  },
+  {
+    file: 'setpoint.mark',
     damage: 'has flipped bytes in both places',
     after: stopped,
     make: ({ at }) => {
@@ -417,6 +431,25 @@ describe('a start', () => {
       expect(readdirSync(used.path)).toEqual([name])
     },
   )
+
+  it.each([
+    [60_000, undefined],
+    [60_001, 'setpoint.mark is older than setpoint.db'],
+  ])('after a kill with a mark that does not know of changes of %d ms', async (lagMs, says) => {
+    const used = directory()
+    let nowMs = 1_000_000
+    const ports = open(used, {}, { ...systemClock, nowMs: () => nowMs })
+    const mark = readFileSync(used.at('setpoint.mark'))
+    await write(ports, ['a'])
+    nowMs += lagMs
+    await write(ports, ['b'])
+    const contents = used.contents()
+    ports.close()
+    putBack(used, new Map([...contents, ['setpoint.mark', mark]]))
+    const message = refusal(used)
+    if (says === undefined) expect(message).toBeUndefined()
+    else expect(message).toContain(says)
+  })
 
   it('of a control plane that wrote nothing goes on', () => {
     const used = directory()

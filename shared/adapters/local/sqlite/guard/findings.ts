@@ -15,6 +15,8 @@ export interface Told {
   /** Undefined: it was never opened with a mark beside it. */
   readonly identity: Identity | undefined
   readonly resourceVersion: number
+  /** Between the first and the last change that the mark does not know of. */
+  readonly aheadMs?: number
 }
 
 export interface Identity {
@@ -47,18 +49,40 @@ export function findInFiles(file: string, mark: ReadMark, witnesses: readonly st
 }
 
 /** What can be told once the database is open. */
-export function findInDatabase(file: string, mark: ReadMark, { identity, resourceVersion }: Told): readonly Finding[] {
+export function findInDatabase(
+  file: string,
+  mark: ReadMark,
+  { identity, resourceVersion, aheadMs = 0 }: Told,
+): readonly Finding[] {
   const name = basename(file)
   if (typeof mark === 'string') {
     if (identity === undefined || mark === 'damaged') return []
     return [loss(`${markName(file)} is missing: whether changes are lost cannot be told`)]
   }
-  if (mark.state === 'new') return []
+  const older = loss(`${markName(file)} is older than ${name}: whether changes are lost cannot be told`)
+  if (mark.state === 'new') return identity !== undefined && identity.starts > 1 ? [older] : []
   if (identity?.database !== mark.database)
     return [loss(`${name} is another database than the one that ${markName(file)} is of`)]
   if (resourceVersion < mark.resourceVersion)
     return [loss(`${name} ends at resourceVersion ${resourceVersion}, and ${mark.resourceVersion} was written`)]
-  return identity.starts < mark.starts ? [loss(`${name} is of start ${identity.starts}, not ${mark.starts}`)] : []
+  if (identity.starts < mark.starts) return [loss(`${name} is of start ${identity.starts}, not ${mark.starts}`)]
+  return isOlder(mark, identity, { resourceVersion, aheadMs }) ? [older] : []
+}
+
+/** The mark is written once a second; a machine may be slow, or stand still. */
+const lagMsMax = 60_000
+
+/**
+ * Whether no process left this mark beside a database that is so far. A process that was killed leaves one that lags by
+ * what it wrote in a second. One that was killed while it started has noted its start in the database, and not yet here.
+ */
+function isOlder(
+  mark: Mark,
+  { starts }: Identity,
+  { resourceVersion, aheadMs = 0 }: Pick<Told, 'resourceVersion' | 'aheadMs'>,
+): boolean {
+  const isBehind = mark.state === 'closed' ? resourceVersion > mark.resourceVersion : aheadMs > lagMsMax
+  return starts > mark.starts + 1 || isBehind
 }
 
 function findInLog(file: string, { state }: Mark): readonly Finding[] {

@@ -71,7 +71,7 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
   const database = openSqliteDatabase(file)
   try {
-    const told = database.readNow(() => ask(database))
+    const told = database.readNow(() => ask(database, known))
     // What could not be told before, as on a full disk.
     const findings = before.length > 0 ? before : findInside(file, known, { told, options })
     if (findings.length > 0 && consent === undefined) throw refusal(file, findings)
@@ -88,7 +88,7 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
 /** What speaks against a database before it is opened. */
 export function findBefore(file: string, known: ReadMark, options: GuardOptions): readonly Finding[] {
   const inFiles = findInFiles(file, known, options.witnesses ?? [])
-  const seen = lookInto(file)
+  const seen = lookInto(file, known)
   // Who looks at the files of a running process sees things that are not so.
   if (seen === 'in use') return []
   return inFiles.length > 0 || seen === undefined ? inFiles : findInside(file, known, { told: seen, options })
@@ -159,7 +159,8 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
     close: () => {
       clearInterval(timer)
       database.flush()
-      closeMark(marks, () => write(identity, 'closed', latest()))
+      const last = Math.max(latest(), lastOf(database))
+      closeMark(marks, () => write(identity, 'closed', last))
       database.close()
     },
   }
@@ -195,6 +196,15 @@ function prepare({ database, file }: Guard, { told, known }: Start, secrets: Sec
     marks.close()
   }
   return database.readNow(() => prepareSecrets(database, secrets, keyId))
+}
+
+/** With what a commit left of which nobody was told. Less than anything if it cannot be read. */
+function lastOf(database: SqliteDatabase): number {
+  try {
+    return ask(database).resourceVersion
+  } catch {
+    return 0
+  }
 }
 
 /** Both places say it: damage to one is none. */
@@ -284,11 +294,11 @@ function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
  * What a database tells before it is opened for writing, which makes its files others: SQLite puts the log away when it
  * is closed. Undefined if it cannot be told yet.
  */
-export function lookInto(file: string): Told | 'in use' | undefined {
+export function lookInto(file: string, known: ReadMark = 'missing'): Told | 'in use' | undefined {
   if (!existsSync(file)) return undefined
   const seen = readOnly(file, (connection) => {
     const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
-    return names.length === 2 ? ask(connection) : undefined
+    return names.length === 2 ? ask(connection, known) : undefined
   })
   return seen instanceof Error ? undefined : seen
 }
@@ -315,11 +325,15 @@ function locationOf(file: string): URL {
   return location
 }
 
-function ask(database: Pick<SqliteDatabase, 'prepare'>): Told {
+function ask(database: Pick<SqliteDatabase, 'prepare'>, known: ReadMark = 'missing'): Told {
   const row = database.prepare('SELECT database, starts, held, key_id FROM identity').get()
   // As the log of changes counts: even the empty store is at 1.
   const last = 'SELECT max(1, rv, coalesce((SELECT max(rv) FROM changes), 0)) AS rv FROM horizon'
   const resourceVersion = Number(database.prepare(last).get()?.['rv'])
+  const beyond = database.prepare('SELECT at_ms FROM changes WHERE rv > ? ORDER BY rv LIMIT 1')
+  const newest = database.prepare('SELECT at_ms FROM changes ORDER BY rv DESC LIMIT 1')
+  const firstMs = typeof known === 'string' ? undefined : beyond.get(known.resourceVersion)?.['at_ms']
+  const aheadMs = firstMs === undefined ? 0 : Number(newest.get()?.['at_ms']) - Number(firstMs)
   if (row === undefined) return { identity: undefined, resourceVersion }
   const { database: name, starts, held, key_id: keyId } = row
   return {
@@ -330,6 +344,7 @@ function ask(database: Pick<SqliteDatabase, 'prepare'>): Told {
       keyId: (keyId as string | null) ?? undefined,
     },
     resourceVersion,
+    aheadMs,
   }
 }
 

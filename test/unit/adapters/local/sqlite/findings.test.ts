@@ -108,16 +108,23 @@ describe('a database', () => {
   const identity: Identity = { database: 'd', starts: 3, isHeld: false, keyId: undefined }
   const missing = 'a.mark is missing: whether changes are lost cannot be told'
 
+  const older = 'a.mark is older than a.db: whether changes are lost cannot be told'
+  const open: Mark = { ...base, state: 'open' }
+
   it.each<[ReadMark, Identity | undefined, number, string | undefined]>([
     [base, identity, 7, undefined],
-    [base, identity, 8, undefined],
+    [base, identity, 8, older],
+    [open, identity, 8, undefined],
+    [open, { ...identity, starts: 4 }, 8, undefined],
+    [open, { ...identity, starts: 5 }, 7, older],
     [base, identity, 6, 'a.db ends at resourceVersion 6, and 7 was written'],
     [base, { ...identity, starts: 2 }, 7, 'a.db is of start 2, not 3'],
     [base, { ...identity, starts: 4 }, 7, undefined],
     [base, { ...identity, database: 'e' }, 7, 'a.db is another database than the one that a.mark is of'],
     [base, undefined, 7, 'a.db is another database than the one that a.mark is of'],
     [{ ...base, state: 'new' }, undefined, 1, undefined],
-    [{ ...base, state: 'new' }, { ...identity, database: 'e' }, 1, undefined],
+    [{ ...base, state: 'new' }, { ...identity, database: 'e', starts: 1 }, 1, undefined],
+    [{ ...base, state: 'new' }, { ...identity, database: 'e', starts: 2 }, 1, older],
     ['missing', identity, 7, missing],
     ['missing', undefined, 7, undefined],
     ['damaged', identity, 7, undefined],
@@ -125,6 +132,14 @@ describe('a database', () => {
   ])('beside the mark %j that says %j and ends at %d has lost something: %s', (mark, told, resourceVersion, says) => {
     const findings = findInDatabase(file, mark, { identity: told, resourceVersion })
     expect(findings).toEqual(says === undefined ? [] : [{ what: 'loss', says }])
+  })
+
+  it.each([
+    [60_000, 0],
+    [60_001, 1],
+  ])('with changes of %d ms that an open mark does not know of has so many findings: %d', (aheadMs, count) => {
+    expect(findInDatabase(file, open, { identity, resourceVersion: 5_000, aheadMs })).toHaveLength(count)
+    expect(findInDatabase(file, base, { identity, resourceVersion: 7, aheadMs })).toEqual([])
   })
 
   it('whose Secrets are sealed needs its key', () => {

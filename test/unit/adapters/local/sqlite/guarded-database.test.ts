@@ -126,6 +126,7 @@ describe('a start', () => {
     expect(identityNow()).toEqual({
       identity: { database, starts: 2, isHeld: false, keyId: undefined },
       resourceVersion: 2,
+      aheadMs: 0,
     })
   })
 
