@@ -1,3 +1,4 @@
+import type { ObjectKey } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
@@ -46,6 +47,8 @@ export interface ApiServices {
   readonly operations?: ReadonlyMap<string, PlaneOperation>
   /** Whether writes are taken, for `/readyz`. Default: always. */
   readonly isReady?: () => Promise<boolean>
+  /** The objects of which it is known that they cannot be read. Default: none. */
+  readonly damaged?: () => readonly ObjectKey[]
   /** Of Setpoint, such as `0.1.0`. */
   readonly version: string
   /** Watches open at a time; more are told to come back. Default 1000. */

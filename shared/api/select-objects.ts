@@ -1,5 +1,5 @@
 import { hasCode } from '../model/errors.ts'
-import type { ServedKind } from '../model/served-kind.ts'
+import { storedAs, type ServedKind } from '../model/served-kind.ts'
 import type { ListOptions, ObjectList } from '../resources/resources.ts'
 import type { ApiServices } from './call.ts'
 import { isSelected, type Selection } from './selection.ts'
@@ -35,7 +35,9 @@ async function selectByName(
     return { items: isSelected(selection, stored.object) ? [stored] : [], resourceVersion }
   } catch (error) {
     if (hasCode(error, 'NOT_FOUND')) return { items: [], resourceVersion }
-    throw error
+    if (!hasCode(error, 'DAMAGED')) throw error
+    const { group, kind: stored } = storedAs(kind)
+    return { items: [], resourceVersion, damaged: [{ group, kind: stored, namespace: selection.namespace, name }] }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../../ports/http-handler.ts'
 import type { ObjectList } from '../../resources/resources.ts'
 import type { ApiServices, VerbHandler } from '../call.ts'
-import { withDamageWarnings } from '../damage-warnings.ts'
+import { foreseeDamage, withDamageWarnings } from '../damage-warnings.ts'
 import { reachVersion, requireUnchanged } from '../fresh-version.ts'
 import { pageOptions, resourceVersion } from '../list-options.ts'
 import { textParameter } from '../query.ts'
@@ -33,7 +33,8 @@ export function createList(services: ApiServices): VerbHandler {
     const { continue: token, ...first } = await read(pages)
     if (token === undefined) return answerPage(first, view)
     // A list that is sent while it is read says what its first page says.
-    return withDamageWarnings(jsonPieces(200, listPieces(view.parts, first, pages)), first)
+    const answer = jsonPieces(200, listPieces(view.parts, first, pages))
+    return withDamageWarnings(answer, foreseeDamage(first, selected, services))
   }
 }
 

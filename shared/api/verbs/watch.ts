@@ -4,7 +4,7 @@ import type { ObjectList } from '../../resources/resources.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { ApiServices, Call, VerbHandler } from '../call.ts'
-import { withDamageWarnings } from '../damage-warnings.ts'
+import { foreseeDamage, withDamageWarnings } from '../damage-warnings.ts'
 import { errorFields } from '../failure.ts'
 import { reachVersion } from '../fresh-version.ts'
 import { textParameter } from '../query.ts'
@@ -222,7 +222,8 @@ async function startOfPresent(
   const pages = selectPages(selected, services)
   const first = (await pages()) as ObjectList
   const membership = selection.isMutable ? createChangingMembership(selection, names) : createFixedMembership(selection)
-  return { after: first.resourceVersion, initial: pagesFrom(first, pages), first, membership }
+  const told = first.continue === undefined ? first : foreseeDamage(first, selected, services)
+  return { after: first.resourceVersion, initial: pagesFrom(first, pages), first: told, membership }
 }
 
 function pagesFrom(first: ObjectList, rest: Pages): Pages {

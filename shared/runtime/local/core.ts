@@ -163,6 +163,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       pages: new Map([...pagesOf(telemetry, controllers, storageOf(ports, isReady)), ...(options.pages ?? [])]),
       readAccess: access.read,
       ...(isReady && { isReady }),
+      ...(ports.quarantine && { damaged: ports.quarantine.keys }),
       version: setpointVersion,
     }),
     resources,

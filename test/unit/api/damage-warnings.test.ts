@@ -33,3 +33,18 @@ it('names what could not be read on any page of a collection that is deleted', a
   expect(String(headers['warning']).match(/Widget\/default\/\w/g)).toEqual(['Widget/default/x', 'Widget/default/y'])
   harness.close()
 })
+
+it('warns at the head of a watch of what is known to be damaged behind the first page of its objects', async () => {
+  const harness = await createWidgetHarness({ damaged: () => [keyOf('z')] })
+  const initial = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+  const warning = async (): Promise<unknown> => {
+    const end = new AbortController()
+    const { headers } = await harness.api(request(`GET ${widgets}?${initial}`, { signal: end.signal }))
+    end.abort()
+    return headers['warning']
+  }
+  expect(await warning()).toBeUndefined()
+  for (let i = 0; i < 33; i++) await harness.send(`POST ${widgets}`, { body: widget(`w${i}`) })
+  expect(await warning()).toContain('example.com/Widget/default/z is damaged and left out')
+  harness.close()
+})

@@ -1,23 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { createList } from '../../../shared/api/verbs/list.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
+import type { ObjectKey } from '../../../shared/model/object-key.ts'
 import type { HttpResponse } from '../../../shared/ports/http-handler.ts'
 import type { ListOptions, ObjectList } from '../../../shared/resources/resources.ts'
 import { callOf, plainKind } from './called.ts'
 import { endOf } from './end-of.ts'
-import { fakeServices, storedOf } from './fake-services.ts'
+import { fakeServices, storedOf, throwing } from './fake-services.ts'
 
 const path = '/apis/g.dev/v1/namespaces/n/ks'
 const page = (names: readonly string[], more: Partial<ObjectList> = {}): ObjectList => {
   return { items: names.map((name) => storedOf({ name })), resourceVersion: '50', ...more }
 }
 
-function open(pages: readonly ObjectList[], changesSince: readonly unknown[] = []) {
+function open(pages: readonly ObjectList[], changesSince: readonly unknown[] = [], damaged: readonly ObjectKey[] = []) {
   const left = [...pages]
   const batch = { changes: changesSince, resourceVersion: '100' }
   const follow = () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ value: batch, done: false }) }) })
   const feed = { latest: async () => '100', follow } as never
-  const services = fakeServices({ list: () => left.shift() }, { feed })
+  const services = fakeServices({ list: () => left.shift() }, { feed, damaged: () => damaged })
   const list = createList(services)
   const ask = (query: string) =>
     endOf(async () => {
@@ -70,6 +71,29 @@ describe('a list', () => {
     expect(await open([page(['a'], { damaged })]).ask('limit=1')).toEqual([{ ...whole, names: 'a' }, warning])
     const pages = [page(['a'], { damaged, continue: 'c' }), page(['b'])]
     expect(await open(pages).ask('')).toEqual([{ ...whole, pieces: 4, names: 'ab' }, warning])
+  })
+
+  it('warns of what is known to be damaged on the pages behind the first, each once', async () => {
+    const key = { group: 'g.dev', kind: 'K', namespace: 'n', name: 'x' }
+    const others = [{ namespace: 'other' }, { group: 'other' }, { kind: 'Other' }].map((more) => ({ ...key, ...more }))
+    const known = [key, { ...key, name: 'y' }, ...others]
+    const pages = () => [page(['a'], { damaged: [key], continue: 'c' }), page(['b'])]
+    const [, warning] = (await open(pages(), [], known).ask('')) as [unknown, string]
+    expect(warning.match(/[\w.]+\/\w+\/\w+\/\w+/g)).toEqual(['g.dev/K/n/x', 'g.dev/K/n/y'])
+    // A page that is read before it is sent tells what is on it.
+    expect(await open([page(['a'])], [], known).ask('limit=1')).toEqual([{ ...whole, names: 'a' }, undefined])
+  })
+
+  it('of one name that is damaged is empty, and warns', async () => {
+    const services = fakeServices({ get: throwing('DAMAGED', 'it is damaged') })
+    const { status, headers, body } = await createList(services)(
+      callOf(`GET ${path}?fieldSelector=${encodeURIComponent('metadata.name=x')}`),
+    )
+    expect([status, headers['warning'], JSON.parse(body as string).items]).toEqual([
+      200,
+      expect.stringContaining('g.dev/K/n/x is damaged and left out'),
+      [],
+    ])
   })
 
   it('is not told from before a version that the store has not reached', async () => {
