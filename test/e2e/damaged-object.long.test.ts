@@ -37,6 +37,9 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
   await using plane = await startControlPlane({ dataDirectory })
   using client = openApiClient(plane.kubeconfig)
   const page = async (name: string) => String((await client.send(`GET /${name}`)).body)
+  // Nobody has asked for it.
+  await expect.poll(() => page('metrics'), { timeout: 60_000 }).toContain('\nsetpoint_damaged_objects 1\n')
+  expect(await page('doctor')).toMatch(/^storage\n {2}look .* \/ConfigMap\/default\/broken$/m)
   const damaged = {
     status: 500,
     body: {
@@ -67,7 +70,7 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
   expect(await plane.stop()).toMatchObject({ code: 0 })
   // What is deleted stays in the log for an hour.
   expect((await check()).stdout).toMatch(
-    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\nok {7}0 Secrets\n$/,
+    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\nok {7}checkpoints\nok {7}0 Secrets\n$/,
   )
 })
 

@@ -25,6 +25,8 @@ const legend =
 /** What the store says of itself. */
 export interface Storage {
   readonly damaged: readonly ObjectKey[]
+  /** Whether every object was read since the process began. */
+  readonly areAllRead: boolean
   readonly isHeld: boolean
   /** Whether a write is taken now. */
   readonly takesWrites: boolean
@@ -32,7 +34,7 @@ export interface Storage {
 
 function sectionOf(storage: Storage | undefined): readonly string[] {
   if (storage === undefined) return []
-  const { damaged, isHeld, takesWrites } = storage
+  const { damaged, areAllRead, isHeld, takesWrites } = storage
   const copy: Finding = isHeld
     ? {
         verdict: 'look',
@@ -45,9 +47,11 @@ function sectionOf(storage: Storage | undefined): readonly string[] {
   const whole: Finding =
     damaged.length === 0
       ? {
-          verdict: 'ok',
+          verdict: areAllRead ? 'ok' : 'unknown',
           question: 'whole?',
-          answer: 'no object that was read was damaged; npm start -- --check reads all',
+          answer: areAllRead
+            ? 'every object was read since the start, and none was damaged; npm start -- --check reads the rest, too'
+            : 'no object that was read was damaged; not every one was read yet',
         }
       : { verdict: 'look', question: 'whole?', answer: `damaged, and left alone: ${named}${more}` }
   const writes: Finding = takesWrites

@@ -18,6 +18,7 @@ import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { backupPath, createBackupOperation } from './backup-operation.ts'
+import { createDamageLook } from './damage-look.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { startReplaceableCore, type ReplaceableCore } from './replaceable-core.ts'
 import type { LocalCoreOptions } from './core.ts'
@@ -133,7 +134,15 @@ export async function startLocalControlPlane({
   )
   const kubeconfig = join(directory, 'kubeconfig')
   writeKubeconfig(kubeconfig, ownUrl(server.url), endpoint)
-  const surroundings = createSurroundings({ directory, ports, records, signIn, administratorToken: endpoint.token })
+  const look = createDamageLook({ ...ports, clock: systemClock, logger })
+  const looked = { ...ports, areAllRead: look.isDone }
+  const surroundings = createSurroundings({
+    directory,
+    ports: looked,
+    records,
+    signIn,
+    administratorToken: endpoint.token,
+  })
   const unended = opened.adopt(openUnendedRuns(files.unendedFile, logger), (one) => one.stop())
   const core = await startReplaceableCore({
     // What a copy did would be done twice.
@@ -149,6 +158,7 @@ export async function startLocalControlPlane({
   const stopping = new AbortController()
   const renew = (): void => renewCredentials(renewEndpoint(place, endpoint, systemClock.nowMs()), kubeconfig, server)
   void hourly(renew, logger, stopping.signal)
+  void look.run(stopping.signal)
   return {
     url: server.url,
     kubeconfig,

@@ -307,9 +307,10 @@ function createMeasuredQueue(name: string, { telemetry, ...options }: MeasuredQu
   return queue
 }
 
-function storageOf({ quarantine, isHeld = false }: LocalPorts, isReady = async () => true) {
+function storageOf({ quarantine, areAllRead = () => false, isHeld = false }: LocalPorts, isReady = async () => true) {
   return async (): Promise<Storage> => ({
     damaged: quarantine?.keys() ?? [],
+    areAllRead: areAllRead(),
     isHeld,
     takesWrites: await isReady(),
   })

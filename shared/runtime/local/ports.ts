@@ -7,12 +7,13 @@ import { openFeed, sealStore } from '../../adapters/local/secrets/sealed-ports.t
 import { createSoonestTimers, type CanBeDue } from '../../adapters/local/sqlite/soonest-timers.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteIndex } from '../../adapters/local/sqlite/sqlite-index.ts'
+import { openSqliteKinds } from '../../adapters/local/sqlite/sqlite-kinds.ts'
 import { createSqliteStore } from '../../adapters/local/sqlite/sqlite-store.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { KindName, ObjectIndex } from '../../ports/object-index.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Checkpoints } from '../../engine/wake/saving.ts'
 
@@ -27,6 +28,8 @@ export interface LocalPorts extends Checkpoints {
   readonly probe?: Checkpoint
   /** Objects that were found damaged. */
   readonly quarantine?: Quarantine
+  /** Whether all objects were read since they were opened, so that what is damaged is known. Left out, they were not. */
+  readonly areAllRead?: () => boolean
   /** It is a copy of another control plane, and must not act. */
   readonly isHeld?: boolean
   close(): void
@@ -47,6 +50,8 @@ export interface GuardedPorts extends LocalPorts {
   readonly isHeld: boolean
   /** What was damaged beside the states of objects, and was made anew from them. */
   readonly mended: readonly string[]
+  /** All kinds that have had objects. */
+  readonly kinds: () => readonly KindName[]
   /** Copies what is committed into another file while everything goes on. Rejects with UNAVAILABLE. */
   copyTo(file: string): Promise<void>
 }
@@ -57,7 +62,8 @@ export function openGuardedPorts(file: string, clock: Clock, options: GuardOptio
   const changeLog = createSqliteChangeLog({ database, clock })
   const ports = assemblePorts(database, changeLog)
   follow(changeLog.latest)
-  const guarded = { isHeld, mended, close, copyTo: (copy: string) => database.copyTo(copy) }
+  const kinds = openSqliteKinds(database).list
+  const guarded = { isHeld, mended, kinds, close, copyTo: (copy: string) => database.copyTo(copy) }
   if (sealing === undefined) return { ...ports, ...guarded }
   const { store, feed, quarantine } = ports
   const sealed = { sealing, onUnreadable: (key: ObjectKey) => quarantine?.note(key) }

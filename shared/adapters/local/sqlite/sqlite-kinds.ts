@@ -8,6 +8,8 @@ export interface SqliteKinds {
    * The number of a kind, given to it now if it has none. Never inside a write: what is remembered must be committed.
    */
   intern(name: KindName): number
+  /** All that have had objects. */
+  list(): readonly KindName[]
 }
 
 const opened = new WeakMap<SqliteDatabase, SqliteKinds>()
@@ -24,6 +26,7 @@ const missesMax = 1_000
 
 function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
   const select = database.prepare('SELECT id FROM kinds WHERE api_group = ? AND kind = ?')
+  const all = database.prepare('SELECT api_group AS "group", kind FROM kinds ORDER BY id')
   const insert = database.prepare('INSERT INTO kinds (api_group, kind) VALUES (?, ?)')
   /** By group and kind: the number, or that there is none. */
   const known = new Map<string, Map<string, number | undefined>>()
@@ -58,6 +61,7 @@ function createSqliteKinds(database: SqliteDatabase): SqliteKinds {
         known.get(group)?.delete(kind)
       }
     },
+    list: () => database.readNow(() => all.all()) as unknown as readonly KindName[],
   }
 }
 

@@ -153,24 +153,37 @@ describe('what is said of the storage', () => {
 
   it.each<[Storage, string, string]>([
     [
-      { damaged: [], isHeld: false, takesWrites: true },
+      { damaged: [], areAllRead: true, isHeld: false, takesWrites: true },
       'does it act?',
       'ok this is the original, or it took the place of the original',
     ],
     [
-      { damaged: [], isHeld: true, takesWrites: true },
+      { damaged: [], areAllRead: true, isHeld: true, takesWrites: true },
       'does it act?',
       'look no: this is a copy, and nothing is reconciled until --resume',
     ],
     [
-      { damaged: [], isHeld: false, takesWrites: true },
+      { damaged: [], areAllRead: true, isHeld: false, takesWrites: true },
       'whole?',
-      'ok no object that was read was damaged; npm start -- --check reads all',
+      'ok every object was read since the start, and none was damaged; npm start -- --check reads the rest, too',
     ],
-    [{ damaged: damagedOf(1), isHeld: false, takesWrites: true }, 'whole?', 'look damaged, and left alone: /K/n/o0'],
-    [{ damaged: [], isHeld: false, takesWrites: true }, 'takes writes?', 'ok a write was taken just now'],
     [
-      { damaged: [], isHeld: false, takesWrites: false },
+      { damaged: [], areAllRead: false, isHeld: false, takesWrites: true },
+      'whole?',
+      'unknown no object that was read was damaged; not every one was read yet',
+    ],
+    [
+      { damaged: damagedOf(1), areAllRead: true, isHeld: false, takesWrites: true },
+      'whole?',
+      'look damaged, and left alone: /K/n/o0',
+    ],
+    [
+      { damaged: [], areAllRead: true, isHeld: false, takesWrites: true },
+      'takes writes?',
+      'ok a write was taken just now',
+    ],
+    [
+      { damaged: [], areAllRead: true, isHeld: false, takesWrites: false },
       'takes writes?',
       'look no: nothing can be changed or reconciled; the log says why, a full disk most often',
     ],
@@ -190,7 +203,10 @@ describe('what is said of the storage', () => {
     [25, 20, ' and 5 more'],
   ])('names of %d damaged objects %d%s', (count, named, more) => {
     const told =
-      answer('whole?', reportOf({}, {}, { damaged: damagedOf(count), isHeld: false, takesWrites: true })) ?? ''
+      answer(
+        'whole?',
+        reportOf({}, {}, { damaged: damagedOf(count), areAllRead: true, isHeld: false, takesWrites: true }),
+      ) ?? ''
     expect([told.match(/o\d+/g)?.length, /( and \d+ more)?$/.exec(told)?.[0]]).toEqual([named, more])
   })
 })
