@@ -70,7 +70,7 @@ it('one flipped bit in one object is told everywhere, costs no other object anyt
   expect(await plane.stop()).toMatchObject({ code: 0 })
   // What is deleted stays in the log for an hour.
   expect((await check()).stdout).toMatch(
-    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\nok {7}checkpoints\nok {7}0 Secrets\n$/,
+    /^ok {7}files and mark\nok {7}pages\ndamaged {2}\d+ states: an old state, change \d+ is damaged\nok {7}references\nok {7}checkpoints\nok {7}0 Secrets\nok {7}keys and users\n$/,
   )
 })
 

@@ -1,11 +1,30 @@
+import { findDamagedAuthority } from '../../adapters/local/https/local-credentials.ts'
+import { listUsers } from '../../adapters/local/https/users-editor.ts'
 import { checkDatabase, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
 import { lookInto } from '../../adapters/local/sqlite/guard/guarded-database.ts'
-import { filesIn } from './files.ts'
+import { findDamagedTokenKey } from '../../adapters/local/tokens/token-key-file.ts'
+import { filesIn, type DataFiles } from './files.ts'
 
 /** What `npm start -- --check` says, and whether all is well. Throws UNAVAILABLE while a process has the directory. */
 export function checkDataDirectory(directory: string): CheckSummary {
-  const { file, witnesses, keyFile } = filesIn(directory)
-  return summarizeCheck(checkDatabase(file, { witnesses, secrets: { keyFile } }))
+  const files = filesIn(directory)
+  const { file, witnesses, keyFile } = files
+  return summarizeCheck([...checkDatabase(file, { witnesses, secrets: { keyFile } }), checkKeys(files)])
+}
+
+/** What lets people and programs in. The administrator's token and the certificate of the server are made anew. */
+function checkKeys({ authorityFile, tokenKeyFile, usersFile }: DataFiles): Checked {
+  const found = [findDamagedAuthority(authorityFile), findDamagedTokenKey(tokenKeyFile), findDamagedUsers(usersFile)]
+  return { what: 'keys and users', problems: found.filter((one) => one !== undefined) }
+}
+
+function findDamagedUsers(file: string): string | undefined {
+  try {
+    listUsers(file)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 /** Whether a process has the directory. */

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { createTokenSigner } from '../../adapters/node/account-tokens.ts'
+import { createTokenSigner, type TokenKeys } from '../../adapters/node/account-tokens.ts'
 import { withGzipAnswers } from '../../adapters/node/gzip-answers.ts'
 import type { LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
@@ -122,6 +122,8 @@ export async function startLocalControlPlane({
   )
   const place = { directory, host, certificate, signIn }
   const endpoint = loadEndpoint(place, systemClock.nowMs())
+  const tokenKeys = createTokenKeyFile(files.tokenKeyFile)
+  await tokenKeys.all()
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger } = records
   tellMended(ports, logger)
@@ -140,6 +142,7 @@ export async function startLocalControlPlane({
     directory,
     ports: looked,
     records,
+    tokenKeys,
     signIn,
     administratorToken: endpoint.token,
   })
@@ -222,13 +225,21 @@ interface SurroundingsOptions {
   readonly directory: string
   readonly ports: GuardedPorts
   readonly records: Records
+  readonly tokenKeys: TokenKeys
   readonly signIn: SignIn
   readonly administratorToken: string
 }
 
 /** What the core stands on in a process of its own. */
-function createSurroundings({ directory, ports, records, signIn, administratorToken: token }: SurroundingsOptions) {
-  const { tokenKeyFile, usersFile } = filesIn(directory)
+function createSurroundings({
+  directory,
+  ports,
+  records,
+  tokenKeys,
+  signIn,
+  administratorToken: token,
+}: SurroundingsOptions) {
+  const { usersFile } = filesIn(directory)
   const { logger, level, history, told } = records
   return {
     ports,
@@ -240,7 +251,7 @@ function createSurroundings({ directory, ports, records, signIn, administratorTo
       [backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })],
       [logLevelPath, createLogLevelOperation(level, logger)],
     ]),
-    tokens: createTokenSigner({ keys: createTokenKeyFile(tokenKeyFile), clock: systemClock }),
+    tokens: createTokenSigner({ keys: tokenKeys, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
     webhooks: createHttpsWebhooks(),

@@ -6,6 +6,8 @@ export interface DataFiles {
   readonly keyFile: string
   /** Signs the tokens of ServiceAccounts. */
   readonly tokenKeyFile: string
+  /** Signs the certificate of the server. */
+  readonly authorityFile: string
   /** What was asked for, and by whom, if that is to be recorded. */
   readonly auditFile: string
   /** The people who may sign in, if there is one. */
@@ -43,6 +45,7 @@ export function filesIn(directory: string): DataFiles {
     runsFile: join(path, 'runs.db'),
     unendedFile: join(path, 'unended-runs.json'),
     tokenKeyFile: join(path, 'service-accounts.key'),
+    authorityFile: join(path, 'authority.pem'),
     witnesses: madeLater.map((name) => join(path, name)),
   }
 }

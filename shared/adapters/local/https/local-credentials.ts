@@ -19,12 +19,14 @@ export interface LocalCredentials {
  * The credentials in a directory, made on first use and kept: the authority for ten years, the server's certificate for
  * one, each made anew when it is loaded close to its end. A new authority needs a new kubeconfig. Files are for the
  * owner's eyes only. Throws UNAVAILABLE by a clock that is behind: what it makes would have ended when the clock is
- * right.
+ * right. The same for an authority that is damaged: all who know it would be shut out.
  */
 export function loadLocalCredentials(directory: string, nowMs: number): LocalCredentials {
   if (nowMs < writtenMs) throw wrongClock(nowMs, 'this program is younger: set the clock')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const authority = readKept(join(directory, 'authority.pem'), nowMs, () => true) ?? newAuthority(directory, nowMs)
+  const authorityFile = join(directory, 'authority.pem')
+  refuseDamagedAuthority(authorityFile)
+  const authority = readKept(authorityFile, nowMs, () => true) ?? newAuthority(directory, nowMs)
   const isSigned = (server: Identity): boolean => server.certificate.verify(authority.certificate.publicKey)
   const server = readKept(join(directory, 'server.pem'), nowMs, isSigned) ?? newServer(directory, nowMs, authority)
   return {
@@ -61,6 +63,20 @@ function readKept(file: string, nowMs: number, isAccepted: (identity: Identity) 
     throw wrongClock(nowMs, `${file} is of ${validFromDate.toISOString()}: set the clock, or remove that file`)
   const hasTimeLeft = validToDate.getTime() - nowMs > renewalDays * dayMs
   return hasTimeLeft && certificate.checkPrivateKey(key) ? identity : undefined
+}
+
+function refuseDamagedAuthority(file: string): void {
+  const found = findDamagedAuthority(file)
+  if (found !== undefined) throw new OperatingError('UNAVAILABLE', found)
+}
+
+/** In words, with how to go on. Undefined if there is nothing to say. */
+export function findDamagedAuthority(file: string): string | undefined {
+  const pem = readIfThere(file)
+  if (pem === undefined) return undefined
+  const identity = parse(pem)
+  if (identity?.certificate.checkPrivateKey(identity.key) === true) return undefined
+  return `${file} is damaged: put it back, or remove it: another authority is made then, and every kubeconfig that was handed out ends`
 }
 
 /** A file that cannot be read as an identity counts as absent: it is replaced by a good one. */

@@ -32,6 +32,17 @@ export function createTokenKeyFile(keyFile: string): TokenKeys {
   }
 }
 
+/** In words, with how to go on. Undefined if there is nothing to say. */
+export function findDamagedTokenKey(file: string): string | undefined {
+  try {
+    const pem = readIfThere(file)
+    if (pem !== undefined) parseKey(pem, file)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 interface Pair {
   readonly key: KeyObject
   readonly publicKey: KeyObject
