@@ -78,7 +78,9 @@ describe('a backup', () => {
 
   it('is written while the control plane works, and is read whole', () => {
     expect({ ...written, log: written.code === 0 ? '' : plane.stderr }).toMatchObject({ code: 0, stderr: '', log: '' })
-    expect(written.stdout).toMatch(/^ok {7}pages\nok {7}\d+ states\nok {7}references\nok {7}1 Secrets\n/)
+    expect(written.stdout).toMatch(
+      /^ok {7}pages\nok {7}\d+ states\nok {7}references\nok {7}checkpoints\nok {7}1 Secrets\n/,
+    )
     expect(written.stdout).toContain('keep data/secrets.key apart from it')
     expect(statSync(at('one.backup')).mode & 0o777).toBe(0o600)
     expect(readFileSync(at('one.backup')).includes('hidden words')).toBe(false)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkInside } from '../../shared/adapters/local/sqlite/guard/check.ts'
+import { openSqliteDatabase } from '../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { keyOf, keyText } from '../../shared/model/object-key.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
@@ -108,6 +109,18 @@ describe('one flipped bit', () => {
       expect(isTold || isWhole(), `bit ${bit}`).toBe(true)
     }
   })
+})
+
+it('a start takes nothing for damage that was written, whatever the uids of owners hold', async () => {
+  const odd = join(scratch.path, 'odd.db')
+  const ports = openLocalPorts(odd, systemClock)
+  const uids = ['a"b', String.raw`a\b`, 'a\nb', '\u{d800}', 'ü\u2028', ' ', `x'y`, '[1]']
+  for (const [i, uid] of uids.entries())
+    await ports.store.create(storedWidget(`w${i}`, { ownerReferences: [{ ...owner, uid }, owner] }))
+  ports.close()
+  const database = openSqliteDatabase(odd)
+  expect(database.mended).toEqual([])
+  database.close()
 })
 
 function openUnlessRefused(): LocalPorts | undefined {

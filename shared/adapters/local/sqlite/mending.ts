@@ -6,15 +6,15 @@ import { readRow } from './sqlite-rows.ts'
 /** All but the log of changes, whose states have checksums of their own. */
 const besideStates = ['kinds', 'objects', 'heads', 'owners', 'refs', 'horizon', 'checkpoints', 'identity']
 
-/** Each finds a row where two tables differ that are written together. */
+/** Each finds a row where two tables differ that are written together. What JSON escapes is not compared. */
 const pairs = [
   {
-    says: 'owners are missing from the table of owners',
-    sql: `SELECT o.id FROM objects o, json_each(iif(o.owners IS NULL OR json_valid(o.owners), o.owners, '[null]')) e
-      LEFT JOIN owners w ON w.owner_uid = e.value AND w.object_id = o.id WHERE w.object_id IS NULL LIMIT 1`,
+    says: 'the table of owners has what no object has',
+    sql: String.raw`SELECT w.object_id FROM owners w LEFT JOIN objects o ON o.id = w.object_id WHERE o.owners IS NULL
+      OR instr(o.owners, '"' || w.owner_uid || '"') = 0 AND instr(o.owners, '\') = 0 LIMIT 1`,
   },
   {
-    says: 'the table of owners has more than the objects have',
+    says: 'the table of owners has not as many as the objects have',
     sql: `SELECT 1 WHERE (SELECT count(*) FROM owners)
       <> (SELECT coalesce(sum(json_array_length(owners)), 0) FROM objects WHERE json_valid(owners))`,
   },
@@ -24,7 +24,7 @@ const pairs = [
   },
   {
     says: 'an object has no head',
-    sql: `SELECT o.id FROM objects o NOT INDEXED LEFT JOIN heads h ON h.id = o.id WHERE h.id IS NULL LIMIT 1`,
+    sql: 'SELECT 1 WHERE (SELECT count(*) FROM objects) > (SELECT count(*) FROM heads)',
   },
 ]
 
@@ -39,9 +39,9 @@ const pairsWithStates = [
 
 /**
  * What speaks against the tables beside the states: also whether each row is in each index under its values, and
- * nothing else is. One flipped bit in an index hides an object, or empties its kind. 0.3 s for 100,000 objects.
+ * nothing else is. One flipped bit in an index hides an object, or empties its kind. Some 0.3 s for 100,000 objects.
  */
-export function findInTables(connection: DatabaseSync, { isShort }: { readonly isShort: boolean }): readonly string[] {
+function findInTables(connection: DatabaseSync, { isShort }: { readonly isShort: boolean }): readonly string[] {
   const said = besideStates.flatMap((table) => connection.prepare(`PRAGMA integrity_check(${table})`).all())
   const found = said.map((row) => String(row['integrity_check'])).filter((one) => one !== 'ok')
   if (found.length > 0) return found
