@@ -1,6 +1,6 @@
 /**
- * The damage matrix, for the files by which people and programs are let in: what the next start of a whole control plane
- * says, and what `--check` says before it. The rows are those of the table in docs/damage.md.
+ * The damage matrix, for the files by which people and programs are let in: what the next start of a whole control
+ * plane says, and what `--check` says before it. The rows are those of the table in docs/damage.md.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -400,8 +400,8 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/sqlite/sqlite-database.ts',
-    line: "if (Number(size?.['bytes']) > checkedBytesMax) return",
-    replacement: '>=',
+    line: "return Number(size?.['bytes']) <= checkedBytesMax",
+    replacement: '<',
     why: 'pages are a power of two from 512 on, and so many bytes are no number of such pages',
   },
   {
@@ -521,7 +521,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/sqlite/guard/guarded-database.ts',
-    line: 'return names.length === 2 ? ask(connection) : undefined',
+    line: 'return names.length === 2 ? ask(connection, known) : undefined',
     replacement: 'true',
     why: 'who asks a database without these tables gets an error, which is undefined, too',
   },

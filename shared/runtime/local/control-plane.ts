@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { createTokenSigner, type TokenKeys } from '../../adapters/node/account-tokens.ts'
+import { createTokenSigner } from '../../adapters/node/account-tokens.ts'
 import { withGzipAnswers } from '../../adapters/node/gzip-answers.ts'
 import type { LogLevel } from '../../adapters/node/json-logger.ts'
 import { writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
@@ -122,8 +122,6 @@ export async function startLocalControlPlane({
   )
   const place = { directory, host, certificate, signIn }
   const endpoint = loadEndpoint(place, systemClock.nowMs())
-  const tokenKeys = createTokenKeyFile(files.tokenKeyFile)
-  await tokenKeys.all()
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger } = records
   tellMended(ports, logger)
@@ -138,14 +136,7 @@ export async function startLocalControlPlane({
   writeKubeconfig(kubeconfig, ownUrl(server.url), endpoint)
   const look = createDamageLook({ ...ports, clock: systemClock, logger })
   const looked = { ...ports, areAllRead: look.isDone }
-  const surroundings = createSurroundings({
-    directory,
-    ports: looked,
-    records,
-    tokenKeys,
-    signIn,
-    administratorToken: endpoint.token,
-  })
+  const surroundings = await createSurroundings({ directory, ports: looked, records, signIn, token: endpoint.token })
   const unended = opened.adopt(openUnendedRuns(files.unendedFile, logger), (one) => one.stop())
   const core = await startReplaceableCore({
     // What a copy did would be done twice.
@@ -225,21 +216,17 @@ interface SurroundingsOptions {
   readonly directory: string
   readonly ports: GuardedPorts
   readonly records: Records
-  readonly tokenKeys: TokenKeys
   readonly signIn: SignIn
-  readonly administratorToken: string
+  /** The administrator's. */
+  readonly token: string
 }
 
-/** What the core stands on in a process of its own. */
-function createSurroundings({
-  directory,
-  ports,
-  records,
-  tokenKeys,
-  signIn,
-  administratorToken: token,
-}: SurroundingsOptions) {
-  const { usersFile } = filesIn(directory)
+/** What the core stands on in a process of its own. Throws UNAVAILABLE if the key of tokens is damaged. */
+async function createSurroundings({ directory, ports, records, signIn, token }: SurroundingsOptions) {
+  const { tokenKeyFile, usersFile } = filesIn(directory)
+  const keys = createTokenKeyFile(tokenKeyFile)
+  // A damaged key is told now, and not to who comes with a token.
+  await keys.all()
   const { logger, level, history, told } = records
   return {
     ports,
@@ -251,7 +238,7 @@ function createSurroundings({
       [backupPath, createBackupOperation({ directory, copyTo: ports.copyTo })],
       [logLevelPath, createLogLevelOperation(level, logger)],
     ]),
-    tokens: createTokenSigner({ keys: tokenKeys, clock: systemClock }),
+    tokens: createTokenSigner({ keys, clock: systemClock }),
     clock: systemClock,
     random: systemRandom,
     webhooks: createHttpsWebhooks(),

@@ -28,7 +28,7 @@ export interface LocalPorts extends Checkpoints {
   readonly probe?: Checkpoint
   /** Objects that were found damaged. */
   readonly quarantine?: Quarantine
-  /** Whether all objects were read since they were opened, so that what is damaged is known. Left out, they were not. */
+  /** Whether every object was read since the file was opened: what is damaged is known then. Left out, it is not. */
   readonly areAllRead?: () => boolean
   /** It is a copy of another control plane, and must not act. */
   readonly isHeld?: boolean

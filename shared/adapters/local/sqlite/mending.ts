@@ -28,7 +28,7 @@ const pairs = [
   },
 ]
 
-/** Reads the log of changes, which may be long. An object without any state in it is damaged, and is no case for this. */
+/** Reads the log of changes, which may be long. An object without any state in it is damaged: nothing mends it. */
 const pairsWithStates = [
   {
     says: 'a head is not of the newest state of its object',

@@ -73,8 +73,9 @@ export function findInDatabase(
 const lagMsMax = 60_000
 
 /**
- * Whether no process left this mark beside a database that is so far. A process that was killed leaves one that lags by
- * what it wrote in a second. One that was killed while it started has noted its start in the database, and not yet here.
+ * Whether no process left this mark beside a database that is so far. A process that was killed leaves one that lags
+ * by what it wrote in a second. One that was killed while it started has noted its start in the database, and not yet
+ * here.
  */
 function isOlder(
   mark: Mark,
