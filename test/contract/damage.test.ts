@@ -247,6 +247,19 @@ const cases: readonly Case[] = [
   },
   { file: 'setpoint.mark', damage: 'is gone', after: stopped, make: ({ at }) => rmSync(at('setpoint.mark')) },
   {
+    file: 'setpoint.db',
+    damage: 'is a copy that says it is none',
+    after: async () => {
+      const used = await stopped()
+      open(used, { consent: 'as-copy' }).close()
+      return used
+    },
+    make: ({ at }) => {
+      using raw = new DatabaseSync(at('setpoint.db'))
+      raw.exec('UPDATE identity SET held = 0')
+    },
+  },
+  {
     file: 'setpoint.mark',
     damage: 'is an older state of itself',
     after: async () => {

@@ -86,6 +86,12 @@ function isOlder(
   return starts > mark.starts + 1 || isBehind
 }
 
+/** Whether it has forgotten that it is a copy: what it did would be done twice. */
+export function findUnheld(file: string, mark: ReadMark, { identity }: Told): readonly Finding[] {
+  if (typeof mark === 'string' || mark.isHeld !== true || identity?.isHeld !== false) return []
+  return [loss(`${basename(file)} says that it is no copy, and ${markName(file)} that it is one`)]
+}
+
 function findInLog(file: string, { state }: Mark): readonly Finding[] {
   if (state !== 'open') return []
   const log = readLogState(`${file}-wal`)

@@ -11,6 +11,7 @@ import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
 import {
   identifyFile,
   findInDatabase,
+  findUnheld,
   findKey,
   findInFiles,
   nameMarkFile,
@@ -97,9 +98,11 @@ export function findBefore(file: string, known: ReadMark, options: GuardOptions)
 function findInside(
   file: string,
   known: ReadMark,
-  { told, options: { secrets } }: { readonly told: Told; readonly options: GuardOptions },
+  { told, options: { secrets, resume } }: { readonly told: Told; readonly options: GuardOptions },
 ): readonly Finding[] {
-  const findings = findInDatabase(file, known, told)
+  const found = findInDatabase(file, known, told)
+  // Who resumes it says what it is from now on, as one did who was killed before it was noted here.
+  const findings = found.length > 0 || resume === true ? found : findUnheld(file, known, told)
   return findings.length > 0 || secrets === undefined ? findings : findKey(secrets.keyFile, told)
 }
 
@@ -120,8 +123,8 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   const { file, database, options } = guard
   const marks = openMarkFile(nameMarkFile(file))
   const place = identifyFile(statSync(file, { bigint: true }))
-  const write = ({ database: name, starts }: Identity, state: Mark['state'], resourceVersion: number): void =>
-    marks.write({ ...place, database: name, starts, resourceVersion, state })
+  const write = ({ database: name, starts, isHeld }: Identity, state: Mark['state'], resourceVersion: number): void =>
+    marks.write({ ...place, database: name, starts, isHeld, resourceVersion, state })
   let next = nextIdentity(start, options)
   // Without an identity it is new, or older than marks are: nothing is demanded until it has one.
   if (start.known === 'missing' && start.told.identity === undefined) write(next, 'new', 0)

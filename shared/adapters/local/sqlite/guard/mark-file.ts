@@ -15,6 +15,8 @@ export interface Mark {
   readonly resourceVersion: number
   /** How often the database was opened. */
   readonly starts: number
+  /** The database is a copy, which must not act. Left out by an earlier version. */
+  readonly isHeld?: boolean
   /**
    * `new`: the database does not know its name yet, and nothing is demanded of it. `open`: a process writes, or was
    * killed, and there is a write-ahead log. `closed`: the resourceVersion is that of the very last write.
