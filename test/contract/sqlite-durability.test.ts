@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createSqliteCheckpoint } from '../../shared/adapters/local/sqlite/sqlite-checkpoint.ts'
 import { openSqliteDatabase } from '../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { DamagedObjectError, OperatingError } from '../../shared/model/errors.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
@@ -258,7 +259,7 @@ describe('a write that breaks', () => {
     const { database, store, close } = openSqlite(':memory:')
     const breaking = (): Promise<unknown> =>
       database.write(() => {
-        database.prepare("INSERT INTO checkpoints VALUES ('half', 'done', 0)").run()
+        database.prepare("INSERT INTO checkpoints VALUES ('half', 'done', 0, NULL)").run()
         throw new TypeError('broken')
       })
     const results = await Promise.allSettled([
@@ -301,7 +302,7 @@ describe('writers of one turn', () => {
 
 /** The tables that layout 3 replaced, as layout 2 had them. */
 const layout2 = `
-  DROP TABLE objects; DROP TABLE heads; DROP TABLE changes; DROP TABLE identity;
+  DROP TABLE objects; DROP TABLE heads; DROP TABLE changes; DROP TABLE identity; ALTER TABLE checkpoints DROP COLUMN sum;
   CREATE TABLE objects (
     id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL,
     rv INTEGER NOT NULL, created_rv INTEGER NOT NULL, slot INTEGER NOT NULL, next_run_at_ms INTEGER, owners TEXT,
@@ -315,6 +316,24 @@ const layout2 = `
     touched TEXT NOT NULL, removed TEXT
   ) STRICT;
   PRAGMA user_version = 2`
+
+describe('a file of layout 4', () => {
+  it('is brought to this layout when it is opened: the checkpoints stay, and have a sum once they are saved', async () => {
+    const first = openSqlite(file)
+    const live = await first.store.create(storedWidget('a'))
+    await createSqliteCheckpoint({ database: first.database, name: 'c' }).save('1')
+    first.close()
+    const raw = new DatabaseSync(file)
+    raw.exec('ALTER TABLE checkpoints DROP COLUMN sum; PRAGMA user_version = 4')
+    raw.close()
+    const { database, store, close } = openSqlite(file)
+    const checkpoint = createSqliteCheckpoint({ database, name: 'c' })
+    expect([await checkpoint.load(), await store.get(keyOf(live.object))]).toEqual(['1', live])
+    await checkpoint.save('2')
+    expect(database.prepare('SELECT sum IS NULL AS lacks FROM checkpoints').get()).toEqual({ lacks: 0 })
+    close()
+  })
+})
 
 describe('a file of layout 2', () => {
   it('is brought to this layout when it is opened: the objects stay, and who followed it looks again', async () => {

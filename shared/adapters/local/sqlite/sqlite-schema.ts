@@ -3,7 +3,7 @@ import { OperatingError } from '../../../model/errors.ts'
 
 /** Marks a file as ours in its header, so that another program's database is refused instead of written into. */
 export const applicationId = 0x5e7901
-const schemaVersion = 4
+const schemaVersion = 5
 
 /**
  * A state is written once, into the log of changes, which is keyed by resourceVersion and only ever appended to. An
@@ -51,8 +51,11 @@ const identityTable = `
   CREATE TABLE identity (database TEXT NOT NULL, starts INTEGER NOT NULL, held INTEGER NOT NULL, key_id TEXT) STRICT;
 `
 
-/** Its log had no checksums: what is written from then on has. */
-const fromLayout3 = `ALTER TABLE changes ADD COLUMN sum INTEGER; ${identityTable}`
+/** Its checkpoints had no checksums: what is written from then on has. */
+const fromLayout4 = 'ALTER TABLE checkpoints ADD COLUMN sum INTEGER;'
+
+/** The same of its log. */
+const fromLayout3 = `ALTER TABLE changes ADD COLUMN sum INTEGER; ${identityTable} ${fromLayout4}`
 
 const schema = `
   CREATE TABLE kinds (id INTEGER PRIMARY KEY, api_group TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (api_group, kind)) STRICT;
@@ -64,7 +67,7 @@ const schema = `
 
   CREATE TABLE horizon (rv INTEGER NOT NULL) STRICT;
   INSERT INTO horizon VALUES (0);
-  CREATE TABLE checkpoints (name TEXT PRIMARY KEY, value TEXT NOT NULL, keeps_changes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE checkpoints (name TEXT PRIMARY KEY, value TEXT NOT NULL, keeps_changes INTEGER NOT NULL, sum INTEGER) STRICT, WITHOUT ROWID;
   ${objectTables}
   ${identityTable}
 `
@@ -99,7 +102,15 @@ const fromLayout2 = `
   INSERT INTO changes SELECT rv, id, kind, 0, NULL, 0, 'modified', 'engine', ${engineOfLayout2}, doc, NULL FROM old_objects;
   DROP TABLE old_objects;
   ${identityTable}
+  ${fromLayout4}
 `
+
+/** By the layout: what makes this one of it. */
+const earlier: ReadonlyMap<number, string> = new Map([
+  [2, fromLayout2],
+  [3, fromLayout3],
+  [4, fromLayout4],
+])
 
 /**
  * Makes a new database ours, and brings one of ours to this layout. Throws UNAVAILABLE for another program's or a newer
@@ -114,8 +125,8 @@ export function prepareSchema(connection: DatabaseSync, file: string): void {
     const why = isOurs ? 'is damaged in its head: put back a copy of it, or' : "is another program's database:"
     throw new OperatingError('UNAVAILABLE', `${file} ${why} choose another file`)
   }
-  if (version === 2) return execute(connection, fromLayout2)
-  if (version === 3) return execute(connection, fromLayout3)
+  const statements = earlier.get(version)
+  if (statements !== undefined) return execute(connection, statements)
   if (version !== schemaVersion) {
     throw new OperatingError(
       'UNAVAILABLE',
@@ -134,7 +145,7 @@ export function findOtherLayout(
 ): { readonly says: string; readonly isEarlier: boolean } | undefined {
   const version = Number(pragma(connection, 'user_version'))
   if (version === schemaVersion || pragma(connection, 'application_id') !== applicationId) return undefined
-  return version === 2 || version === 3
+  return earlier.has(version)
     ? { says: `layout ${version}, of an earlier version: start once, and check again`, isEarlier: true }
     : { says: strangeLayout(version), isEarlier: false }
 }

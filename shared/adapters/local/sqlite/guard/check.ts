@@ -9,6 +9,7 @@ import type { SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import { createSealing, isSealed } from '../../secrets/sealing.ts'
 import { compareWithState, type StatedRow } from '../derived-rows.ts'
 import { findInPairs } from '../mending.ts'
+import { isWholeCheckpoint, type CheckpointRow } from '../sqlite-checkpoint.ts'
 import { isOfPlace, readRow, type SummedRow } from '../sqlite-rows.ts'
 import { findOtherLayout } from '../sqlite-schema.ts'
 import { findBefore, readOnly, type GuardOptions } from './guarded-database.ts'
@@ -129,10 +130,13 @@ const checkpoints: Readonly<Record<string, (value: string) => boolean>> = {
 }
 
 function checkCheckpoints(connection: DatabaseSync): Checked {
-  const rows = connection.prepare('SELECT name, value, keeps_changes FROM checkpoints').all()
-  const isWhole = ({ name, value, keeps_changes: keeps }: Row): boolean =>
-    checkpoints[String(name)]?.(String(value)) === true && keeps === Number(name === 'relayed')
-  const problems = rows.filter((row) => !isWhole(row)).map(({ name }) => `checkpoint ${String(name)} is damaged`)
+  const rows = connection.prepare('SELECT name, value, keeps_changes, sum FROM checkpoints').all()
+  const isWhole = (row: CheckpointRow): boolean =>
+    isWholeCheckpoint(row) &&
+    checkpoints[row.name]?.(row.value) === true &&
+    row.keeps_changes === Number(row.name === 'relayed')
+  const damaged = (rows as unknown as readonly CheckpointRow[]).filter((row) => !isWhole(row))
+  const problems = damaged.map(({ name }) => `checkpoint ${name} is damaged`)
   return { what: 'checkpoints', problems }
 }
 

@@ -302,7 +302,7 @@ it.each([
   'put back from a backup at %s introduces its objects anew, above all others of it',
   (restoredAtMs, stays, version) => {
     openSqliteDatabase(file).close()
-    raw("INSERT INTO checkpoints VALUES ('introduced', '1', 0), ('other', '1', 0)")
+    raw("INSERT INTO checkpoints VALUES ('introduced', '1', 0, NULL), ('other', '1', 0, NULL)")
     run({ consent: 'as-copy', restoredAtMs })
     expect(raw('SELECT name FROM checkpoints ORDER BY 1')).toEqual([
       ...(stays ? [{ name: 'introduced' }] : []),
@@ -404,11 +404,15 @@ describe('what is told before it is opened', () => {
 
   it('is what an earlier layout could not, once it is opened', () => {
     run()
-    raw('DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; PRAGMA user_version = 3')
+    raw(
+      'DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; ALTER TABLE checkpoints DROP COLUMN sum; PRAGMA user_version = 3',
+    )
     expect(lookInto(file)).toBeUndefined()
     for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
     const unsealed = { consent: 'accept-loss', secrets: { keyFile: at('none/secrets.key') } } as const
-    raw('DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; PRAGMA user_version = 3')
+    raw(
+      'DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; ALTER TABLE checkpoints DROP COLUMN sum; PRAGMA user_version = 3',
+    )
     expect(() => start(unsealed)).toThrow('cannot write')
     expect(markNow().state).toBe('closed')
     expect(run({ consent: 'accept-loss' })).toBe(false)

@@ -36,7 +36,7 @@ describe('a database', () => {
     ]
     expect(names.map((name) => setting(database, name))).toEqual(['exclusive', 'wal', 2, -16_384, 4_000, 67_108_864])
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
-    expect(['application_id', 'user_version'].map((name) => setting(database, name))).toEqual([0x5e7901, 4])
+    expect(['application_id', 'user_version'].map((name) => setting(database, name))).toEqual([0x5e7901, 5])
     expect(() => openSqliteDatabase(file)).toThrow(
       'another process holds it: stop that process, or choose another file',
     )
@@ -70,7 +70,7 @@ describe('a database', () => {
 
   it('commits what waits when it is closed', async () => {
     const database = openSqliteDatabase(file)
-    const insert = database.prepare("INSERT INTO checkpoints VALUES ('c', '1', 0)")
+    const insert = database.prepare("INSERT INTO checkpoints VALUES ('c', '1', 0, NULL)")
     const written = database.write(() => Number(insert.run().changes))
     database.close()
     expect(await written).toBe(1)
@@ -124,9 +124,9 @@ describe('a file is refused', () => {
       'of a newer version',
       () => {
         openSqliteDatabase(file).close()
-        raw('PRAGMA user_version = 5')
+        raw('PRAGMA user_version = 6')
       },
-      ' has layout 5, this version knows layout 4: start a newer version',
+      ' has layout 6, this version knows layout 5: start a newer version',
     ],
     [
       'of a version that is forgotten',
@@ -134,7 +134,7 @@ describe('a file is refused', () => {
         openSqliteDatabase(file).close()
         raw('PRAGMA user_version = 1')
       },
-      ' has layout 1, this version knows layout 4: choose another file',
+      ' has layout 1, this version knows layout 5: choose another file',
     ],
     [
       'with a damaged page',
@@ -200,8 +200,25 @@ describe('a checkpoint', () => {
     expect(await createSqliteCheckpoint(options).load()).toBe('2')
     expect(await createSqliteCheckpoint({ ...options, name: 'other' }).load()).toBeUndefined()
     expect(database.prepare('SELECT * FROM checkpoints').all()).toEqual([
-      { name: 'c', value: '2', keeps_changes: kept },
+      { name: 'c', value: '2', keeps_changes: kept, sum: expect.any(Number) as unknown },
     ])
+    database.close()
+  })
+
+  it.each([
+    ["value = '3'", undefined],
+    ['keeps_changes = 1', undefined],
+    ['sum = 7', undefined],
+    ["name = 'd'", undefined],
+    ["value = '3', sum = NULL", '3'],
+  ])('that is damaged is as one that was never saved: %s', async (damage, found) => {
+    const database = openSqliteDatabase(':memory:')
+    await createSqliteCheckpoint({ database, name: 'c' }).save('2')
+    await createSqliteCheckpoint({ database, name: 'e' }).save('2')
+    database.prepare(`UPDATE checkpoints SET ${damage} WHERE name = 'c'`).run()
+    const name = damage.startsWith('name') ? 'd' : 'c'
+    expect(await createSqliteCheckpoint({ database, name }).load()).toBe(found)
+    expect(await createSqliteCheckpoint({ database, name: 'e' }).load()).toBe('2')
     database.close()
   })
 })

@@ -68,7 +68,9 @@ describe('a change that is old', () => {
 
   it('waits for the reader that has not come by', () => {
     changes(3)
-    database.prepare("INSERT INTO checkpoints VALUES ('a', '2', 1), ('b', '1', 0), ('c', '10', 1)").run()
+    database
+      .prepare("INSERT INTO checkpoints VALUES ('a', '2', 1, NULL), ('b', '1', 0, NULL), ('c', '10', 1, NULL)")
+      .run()
     expect(looks({ retentionMs }, [1_000_000])).toEqual([2])
     expect(left()).toEqual([2, 3])
   })
@@ -134,7 +136,7 @@ describe('a change behind which much was written', () => {
 
   it('is old at once, whatever the time is, and whoever has not come by', () => {
     changes(2)
-    database.prepare("INSERT INTO checkpoints VALUES ('a', '0', 1)").run()
+    database.prepare("INSERT INTO checkpoints VALUES ('a', '0', 1, NULL)").run()
     expect(looks({ retainedCharacters }, [0, 109], [60, 110], [120, 119], [180, 120])).toEqual([0, 1, 1, 2])
   })
 
