@@ -20,7 +20,10 @@ export interface DataFiles {
   readonly witnesses: readonly string[]
 }
 
-/** All that an earlier process leaves: whichever of it is left alone, nobody takes the directory for a new one. */
+/**
+ * All that an earlier process leaves: whichever of it is left alone, nobody takes the directory for a new one. The file
+ * of users is not among it, because a person may write that one ahead of the first start.
+ */
 const madeLater = [
   'token',
   'authority.pem',
@@ -28,7 +31,6 @@ const madeLater = [
   'kubeconfig',
   'secrets.key',
   'service-accounts.key',
-  'users',
   'audit.log',
   'runs.db',
   'unended-runs.json',
