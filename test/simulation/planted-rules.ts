@@ -142,8 +142,8 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'a budget is not asked',
     file: `${external}/calls.ts`,
-    find: 'const waitMs = free || budget === undefined ? 0',
-    replace: 'const waitMs = free || budget === undefined || ctx !== undefined ? 0',
+    find: 'isCall && budget !== undefined ? await',
+    replace: 'isCall && budget !== undefined && ctx === undefined ? await',
   },
   {
     bug: 'what is to be adopted is made once more',
