@@ -5,7 +5,15 @@ import type { ApiObject } from '../../../shared/model/object.ts'
 import type { FieldError } from '../../../shared/model/schema/field-error.ts'
 import type { StructuralSchema } from '../../../shared/model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../../../shared/model/served-kind.ts'
-import { admitBody, checkSchema, refuse, warnOfFaults, withDefaults } from '../../../shared/resources/admission.ts'
+import {
+  admitBody,
+  checkSchema,
+  faultsBeside,
+  refuse,
+  siftBody,
+  warnOfFaults,
+  withDefaults,
+} from '../../../shared/resources/admission.ts'
 
 const schema: StructuralSchema = {
   type: 'object',
@@ -101,6 +109,32 @@ describe('a body', () => {
   })
 })
 
+describe('fields that an earlier schema knew', () => {
+  const of = withSchema({
+    properties: {
+      ...schema.properties,
+      items: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' } } } },
+    },
+  })
+  const old = { color: 'red', gone: 1 }
+  const item = { n: 1, gone: 1 }
+  const live = objectOf(old, { items: [item, item] })
+
+  it.each<[string, JsonObject, readonly string[]]>([
+    ['all as they were', { spec: old, items: [item, item] }, []],
+    ['another field', { spec: { ...old, color: 'blue' }, items: [item, item] }, []],
+    ['one of them', { spec: { ...old, gone: 2 }, items: [item, item] }, ['spec.gone']],
+    ['one that is new', { spec: { ...old, odd: 1 }, items: [item, item] }, ['spec.odd']],
+    ['an item with one', { spec: old, items: [item, { n: 1, gone: 2 }] }, ['items[1].gone']],
+    ['the other field of such an item', { spec: old, items: [item, { n: 2, gone: 1 }] }, []],
+    ['one item more', { spec: old, items: [item, item, item] }, ['items[2].gone']],
+    ['no list any more', { spec: old, items: { n: 1 } }, ['items.n']],
+  ])('are told of to who sends %s', (_, sent, fields) => {
+    const body = { apiVersion: 'g.dev/v1', kind: 'K', metadata: { ...live.metadata }, ...sent }
+    expect(faultsBeside(of, siftBody(of, body, live), live)).toEqual(fields.map((field) => `unknown field "${field}"`))
+  })
+})
+
 describe('a fault that harms nothing', () => {
   const faults = ['unknown field "a"', 'unknown field "b"']
   const why = 'strict decoding error: unknown field "a", unknown field "b"'
@@ -193,6 +227,31 @@ describe('the schema', () => {
   ])('tells of a write: %s', (...row) => {
     const [, of, live, next, faults] = row
     expect(faultsOf(of, next, live)).toEqual(faults)
+  })
+
+  describe('of an object that breaks a rule that was made after it', () => {
+    const small = { rule: '!has(self.spec) || !has(self.spec.size) || self.spec.size < 5', message: 'is too large' }
+    const calm = { rule: "!has(self.status) || self.status.mood != 'angry'", message: 'is angry' }
+    const of = withSchema({
+      properties: { ...schema.properties, status: { type: 'object', properties: { mood: { type: 'string' } } } },
+      'x-kubernetes-validations': [small, calm],
+    })
+    const live = objectOf({ size: 7 }, { status: { mood: 'well' } })
+    const [isLarge, isAngry] = ['is too large', 'is angry'].map((text) => `<nil>: Invalid value: "object": ${text}`)
+
+    it.each<[string, JsonObject, readonly (string | undefined)[]]>([
+      ['metadata', { metadata: { ...live.metadata, labels: { a: 'b' } } }, []],
+      ['status', { status: { mood: 'fine' } }, []],
+      ['status, by which it breaks another', { status: { mood: 'angry' } }, [isAngry]],
+      ['spec', { spec: { size: 8 } }, [isLarge]],
+      ['spec and status', { spec: { size: 8 }, status: { mood: 'angry' } }, [isLarge, isAngry]],
+    ])('tells of a write of its %s', (_, change, faults) => {
+      expect(faultsOf(of, { ...live, ...change } as ApiObject, live)).toEqual(faults)
+    })
+
+    it('tells of all of them at its creation', () => {
+      expect(faultsOf(of, { ...live, status: { mood: 'angry' } } as ApiObject)).toEqual([isLarge, isAngry])
+    })
   })
 
   it('tells of the whole object if any of it has moved, and not if only its metadata has', () => {
