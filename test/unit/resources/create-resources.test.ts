@@ -562,6 +562,20 @@ describe('a patch', () => {
     expect(store.writes()).toEqual([])
   })
 
+  const immutable = 'INVALID: K.g.dev "a" is invalid: metadata.uid: Invalid value: "v": field is immutable'
+  it.each<[string, string, WriteOptions, string]>([
+    ['by a user who names another uid is refused', 'v', { ...by, user }, immutable],
+    ['by a user who names its uid is made', 'u', { ...by, user }, 'done'],
+    ['by a user who names no uid is made', '', { ...by, user }, 'done'],
+  ])('%s', async (_, uid, how, end) => {
+    for (const type of ['merge', 'apply'] as const) {
+      const { patch, store } = open({ live: objectOf() })
+      const body = { metadata: { ...at, uid }, spec: { size: 3 } }
+      expect(await endOf(patch(kind, at, type === 'merge' ? mergeOf(body) : applyOf(body, true), how))).toBe(end)
+      expect(store.writes()).toHaveLength(end === 'done' ? 1 : 0)
+    }
+  })
+
   it('warns of what is left out, or refuses it', async () => {
     const { patch } = open({ live: objectOf() })
     const odd = mergeOf({ spec: { odd: 1 } })
