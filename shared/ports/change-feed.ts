@@ -33,6 +33,7 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
+/** About a megabyte of objects at most, and one object more. */
 export interface ChangeBatch {
   readonly changes: readonly Change[]
   /**

@@ -1,6 +1,5 @@
 import { OperatingError } from '../../../model/errors.ts'
 import { objectText } from '../../../model/object-text.ts'
-import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/change-feed.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import { createBatchRead } from './dynamodb-batches.ts'
@@ -55,20 +54,34 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
   }
 
-  /** Reads what the first entries are about: so many that no more is in memory at once than may be. */
-  const readFirst = async (entries: readonly Item[]): Promise<FirstRead> => {
-    const states: ReadState[] = []
-    let count = 0
-    for (let characters = 0; count < Math.min(entries.length, entriesMax) && characters < charactersMax;) {
-      const next = entries.slice(count, count + readsAtOnce)
-      for (const item of await read('read what changed', keysOf(next))) {
-        const stored = readItem(item)
-        characters += objectText(stored.object).length
-        states.push({ item, stored })
+  /** What entries of the index are about, in batches. Few objects are in memory at a time, and fewer large ones. */
+  async function* readInBatches(
+    entries: readonly Item[],
+    progress: Progress,
+    nowMs: number,
+  ): AsyncGenerator<ChangeBatch> {
+    let changes: Change[] = []
+    let length = 0
+    let count = readsFirst
+    for (let from = 0; from < entries.length;) {
+      const asked = entries.slice(from, from + count)
+      from += asked.length
+      const end = versionIn(asked.at(-1) ?? {})
+      const newest = from < entries.length ? end : versionAt(nowMs + aheadMsMax)
+      let readLength = 0
+      for (const change of changesOf(await read('read what changed', keysOf(asked)), progress, newest)) {
+        const { object } = change.stored
+        changes.push(change)
+        length += objectText(object).length
+        readLength += objectText(object).length
+        if (length < charactersMax) continue
+        yield { changes, resourceVersion: String(Math.min(Number(object.metadata.resourceVersion), versionAt(nowMs))) }
+        changes = []
+        length = 0
       }
-      count += next.length
+      count = Math.max(1, Math.min(readsMax, Math.floor((count * charactersMax) / Math.max(1, readLength))))
     }
-    return { states, count }
+    yield { changes, resourceVersion: String(versionAt(nowMs)) }
   }
 
   async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
@@ -76,19 +89,14 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     let quietSinceMs = -Infinity
     while (!signal.aborted) {
       const nowMs = clock.nowMs()
-      const { isThorough, ...found } = await look(of, progress)
-      let { entries } = found
+      const { entries, isThorough } = await look(of, progress)
       const tookMs = clock.nowMs() - nowMs
-      do {
-        const { states, count } = await readFirst(entries)
-        const end = versionIn(entries[count - 1] ?? {})
-        entries = entries.slice(count)
-        const isLast = entries.length === 0
-        const changes = noteTold(states, progress, isLast ? versionAt(nowMs + aheadMsMax) : end)
-        if (changes.length === 0 && nowMs - quietSinceMs < quietMsMax) continue
+      for await (const batch of readInBatches(entries, progress, nowMs)) {
+        if (signal.aborted) return
+        if (batch.changes.length === 0 && nowMs - quietSinceMs < quietMsMax) continue
         quietSinceMs = nowMs
-        yield { changes, resourceVersion: String(isLast ? versionAt(nowMs) : end) }
-      } while (entries.length > 0 && !signal.aborted)
+        yield batch
+      }
       // Within one reader nothing is told twice, so that it can look back further for what is late.
       progress.low = Math.max(progress.low, versionAt(nowMs - lookBackMs - lateMs))
       forget(progress)
@@ -109,11 +117,12 @@ const reachMs = 3_600_000
 const lateMs = 8_000
 /** How long a reader of a quiet kind is told nothing. */
 const quietMsMax = 5_000
-/** Of a batch: a reader that comes from far back keeps no more objects in memory, nor more of their text. */
-const entriesMax = 500
-const charactersMax = 8_000_000
-/** The last of them may go beyond that, by nine million: an object has no more than 350 KiB. */
-const readsAtOnce = 25
+/** A batch ends with the change that makes it so long, in characters. */
+const charactersMax = 1_000_000
+/** So many objects are read first: how large they are is not known. */
+const readsFirst = 10
+/** Then as many as make a batch, if they are as large as those before them, and never more. */
+const readsMax = 50
 /** How much later than its look a state may be that is told with it: a part of the look-back. */
 const aheadMsMax = 500
 
@@ -126,17 +135,6 @@ interface Progress {
   low: number
   /** By place, the version that was told, if it is above. */
   readonly told: Map<string, number>
-}
-
-interface ReadState {
-  readonly item: Item
-  readonly stored: StoredObject
-}
-
-interface FirstRead {
-  readonly states: readonly ReadState[]
-  /** So many entries are read. */
-  readonly count: number
 }
 
 /** What was not told yet, in the order of its versions. */
@@ -200,27 +198,26 @@ function keysOf(items: readonly Item[]): readonly ItemKey[] {
   return [...new Map(keys.map((key) => [`${key.pk.S} ${key.sk.S}`, key])).values()]
 }
 
-/**
- * The changes of what was read, which are told from now on. A state that is newer than the rest of the look would be
- * followed from past what is told after it: it is left to the next look, which finds it at its own place.
- */
-function noteTold(states: readonly ReadState[], { told, low }: Progress, newest: number): readonly Change[] {
-  const changes: Change[] = []
-  for (const state of states.toSorted((a, b) => byVersion(a.item, b.item))) {
-    const since = told.get(place(state.item)) ?? low
-    const version = versionIn(state.item)
-    // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
-    if (version <= since || version > newest) continue
-    changes.push(changeSince(state, since))
-    told.set(place(state.item), version)
-  }
-  return changes
-}
-
-function changeSince({ item, stored }: ReadState, version: number): Change {
+function changeSince(item: Item, version: number): Change {
+  const stored = readItem(item)
   if (isRemoved(item)) return { type: 'removed', touched: ['delete'], stored }
   const isCreation = Number(item['born']?.N) > version
   return { type: isCreation ? 'added' : 'modified', touched: findTouchedSince(item, version), stored }
+}
+
+/**
+ * What items say that was not told, and notes it as told. Each is unpacked when it is its turn. A state that is newer
+ * than the rest of the look would be followed from past what is told after it: it is left to the next look, which finds
+ * it at its own place.
+ */
+function* changesOf(items: readonly Item[], { told, low }: Progress, newest: number): Generator<Change> {
+  for (const item of items.toSorted(byVersion)) {
+    const since = told.get(place(item)) ?? low
+    // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
+    if (versionIn(item) <= since || versionIn(item) > newest) continue
+    told.set(place(item), versionIn(item))
+    yield changeSince(item, since)
+  }
 }
 
 function versionIn({ rv }: Item): number {
