@@ -50,7 +50,7 @@ export interface ListQuery {
   readonly limit?: number
   /** Only objects behind this one. */
   readonly after?: { readonly namespace: string; readonly name: string }
-  /** The resourceVersion of the page that this one goes on from. */
+  /** The resourceVersion of the page that this one goes on from. Throws EXPIRED if that cannot be shown any more. */
   readonly asOf?: string
 }
 

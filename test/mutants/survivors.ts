@@ -418,12 +418,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/sqlite/sqlite-list.ts',
-    line: 'const stored = readRow(shown) ?? (shown === placed ? undefined : readRow(placed))',
-    replacement: 'false',
-    why: 'what is damaged is so for who looks twice',
-  },
-  {
-    path: 'shared/adapters/local/sqlite/sqlite-list.ts',
     line: 'for (const row of from(walk, wanted + 1)) {',
     replacement: '2',
     why: 'of the rows behind those that are wanted only the first is looked at',

@@ -1,3 +1,4 @@
+import { OperatingError } from '../../../model/errors.ts'
 import type { ObjectKey } from '../../../model/object-key.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
@@ -34,7 +35,7 @@ interface StateRow extends SummedRow {
  */
 const rowsPerTurn = 500
 const charactersPerTurn = 1_000_000
-/** Back in the log of changes: each reads a row. */
+/** Back in the log of changes: each reads a row without its state. */
 const stepsPerTurn = 2_000
 /** A page that is asked for with a limit ends with the object that makes it so long. */
 const charactersPerPage = 2_000_000
@@ -42,6 +43,7 @@ const charactersPerPage = 2_000_000
 /**
  * Lists by walking the index of names, in the states of the first look: a state that is newer is traced back in the log
  * of changes. So a watch from the resourceVersion of the list tells of an object what comes behind what the list said.
+ * Where a state of then is forgotten, or too far back, the list throws EXPIRED: it never shows a later state instead.
  */
 export function createSqliteList({ database, changeLog, kinds, quarantine }: SqliteListOptions): ObjectStore['list'] {
   const readRows = createReadRows(database)
@@ -60,15 +62,18 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
       for (const key of damaged) quarantine.note(key)
       return damaged.length === 0 ? page : { ...page, damaged }
     }
-    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, rows: 0, characters: 0, steps: 0, more: true }
+    const read = { rows: 0, characters: 0, steps: 0 }
+    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, ...read, more: true, traced: undefined }
     const isFull = (): boolean =>
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
+      if (asOf < changeLog.latest() && asOf < changeLog.horizon())
+        throw expired(asOf, 'is older than what is remembered')
       const before = { ...walk }
       const rows = database.readNow(() => readRows(walk, Math.min(limit - items.length, rowsPerTurn)))
       note(spent, before, walk)
       for (const { placed, shown } of rows) {
-        const stored = readPlaced(placed, shown)
+        const stored = readPlaced(placed, shown, asOf)
         if (stored !== undefined) items.push(stored)
         else damaged.push({ group, kind, namespace: placed.namespace, name: placed.name })
       }
@@ -104,9 +109,10 @@ interface ListedRow {
   readonly shown: StateRow
 }
 
-/** Undefined if it is damaged. An old state that is damaged is as good as forgotten. */
-function readPlaced(placed: PlacedRow, shown: StateRow): StoredObject | undefined {
-  const stored = readRow(shown) ?? (shown === placed ? undefined : readRow(placed))
+/** Undefined if it is damaged. An old state that is damaged is as good as forgotten: a new list does without it. */
+function readPlaced(placed: PlacedRow, shown: StateRow, asOf: number): StoredObject | undefined {
+  const stored = readRow(shown)
+  if (stored === undefined && shown !== placed) throw expired(asOf, 'is damaged in part')
   return stored !== undefined && isOfPlace(stored, placed) ? stored : undefined
 }
 
@@ -118,7 +124,19 @@ interface Walk extends Spent {
   after: Place
   /** Rows follow. */
   more: boolean
+  /** The row behind which the walk is, while its state of then is not found. */
+  traced: Traced | undefined
 }
+
+interface Traced {
+  readonly placed: PlacedRow
+  readonly at: LogEntry
+  /** How far that is back in the log. */
+  readonly steps: number
+}
+
+/** Where a state stands in the log of changes, and where the one before it does. */
+type LogEntry = Pick<StateRow, 'rv' | 'supersedes'>
 
 type SelectRows = (walk: Walk, count: number) => Iterable<PlacedRow>
 
@@ -130,16 +148,23 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
   const read = (walk: Walk, wanted: number, from: SelectRows): readonly ListedRow[] => {
     const rows: ListedRow[] = []
     const end = { characters: walk.characters + charactersPerTurn, steps: walk.steps + stepsPerTurn }
-    let count = 0
+    /** Whether the state of then is found, if there was one. */
+    const isFound = (traced: Traced): boolean => {
+      const found = trace(traced, walk, end.steps)
+      walk.traced = 'placed' in found ? found : undefined
+      if ('row' in found && found.row !== undefined) rows.push({ placed: traced.placed, shown: found.row })
+      return walk.traced === undefined
+    }
+    if (walk.traced !== undefined && !isFound(walk.traced)) return rows
+    let count = rows.length
     for (const row of from(walk, wanted + 1)) {
       if (count === wanted || walk.characters >= end.characters || walk.steps >= end.steps) return rows
       count++
       walk.rows++
       walk.after = { namespace: row.namespace, name: row.name }
-      // Its head may say any number, if there is no state under it.
-      const then = row.doc === '' ? row : trace(row, walk)
       walk.characters += rowLengthOf(row)
-      if (then !== undefined) rows.push({ placed: row, shown: then })
+      if (row.rv <= walk.asOf || isLost(row)) rows.push({ placed: row, shown: row })
+      else if (!isFound({ placed: row, at: row, steps: 0 })) return rows
     }
     walk.more = false
     return rows
@@ -154,6 +179,11 @@ function createReadRows(database: SqliteDatabase): (walk: Walk, wanted: number) 
       return read(walk, wanted, selectEach)
     }
   }
+}
+
+/** Nothing of its state can be read: it is named as damaged, whatever number its head says. */
+function isLost({ doc }: StateRow): boolean {
+  return doc === ''
 }
 
 /** Before everything: no name is empty. */
@@ -191,22 +221,39 @@ function selectPlaces(database: SqliteDatabase, more: string, join: string): Sel
   }
 }
 
-/** The more often an object was written since, the less its state of then is worth the search. */
-const stepsMax = 1_000
+/** So many writes of one object lie between a page and its first page at most: a search of some 100 ms. */
+const stepsMax = 100_000
 
-/**
- * What a row was at a resourceVersion; `undefined` if it was not there yet, and the row as it is if that is forgotten.
- */
-function createTrace(database: SqliteDatabase): (row: StateRow, walk: Walk) => StateRow | undefined {
+/** The state that a list shows: none of an object that was not there yet. */
+interface Found {
+  readonly row: StateRow | undefined
+}
+
+/** Goes back in the log to what an object was at a resourceVersion, up to a number of steps of the walk. */
+function createTrace(database: SqliteDatabase): (traced: Traced, walk: Walk, stepsEnd: number) => Found | Traced {
+  const selectEntry = database.prepare('SELECT rv, supersedes FROM changes WHERE rv = ?')
   const select = database.prepare('SELECT rv, supersedes, engine, doc, sum FROM changes WHERE rv = ?')
-  return (row, walk) => {
-    let then: StateRow | undefined = row
-    for (let steps = 0; then !== undefined && then.rv > walk.asOf; steps++) {
-      if (then.supersedes === null || steps >= stepsMax) return then.supersedes === null ? undefined : row
-      walk.steps++
+  return ({ placed, at, steps }, walk, stepsEnd) => {
+    const { asOf } = walk
+    let then = at
+    let back = steps
+    while (then.rv > asOf) {
       const { supersedes } = then
-      then = unlessDamaged(() => select.get(supersedes)) as unknown as StateRow | undefined
+      if (supersedes === null) return { row: undefined }
+      if (back >= stepsMax) throw expired(asOf, 'lies too many writes back')
+      if (walk.steps >= stepsEnd) return { placed, at: then, steps: back }
+      walk.steps++
+      back++
+      const before = unlessDamaged(() => selectEntry.get(supersedes)) as unknown as LogEntry | undefined
+      if (before === undefined) throw expired(asOf, 'is damaged in part')
+      then = before
     }
-    return then ?? row
+    const row = unlessDamaged(() => select.get(then.rv)) as unknown as StateRow | undefined
+    if (row === undefined) throw expired(asOf, 'is damaged in part')
+    return { row }
   }
+}
+
+function expired(asOf: number, why: string): OperatingError {
+  return new OperatingError('EXPIRED', `resource version ${asOf} ${why}: list again`)
 }

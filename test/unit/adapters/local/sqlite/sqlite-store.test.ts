@@ -89,7 +89,7 @@ describe('a list', () => {
     expect(await namesIn({ asOf: changed.object.metadata.resourceVersion })).toBe('a3')
   })
 
-  it('shows an object as it is where its state of then is forgotten', async () => {
+  it('has expired where a state of then is lost', async () => {
     const { resourceVersion: asOf } = await listed()
     const a = await create('a')
     const then = (await listed()).resourceVersion
@@ -97,16 +97,40 @@ describe('a list', () => {
     await change(second, 3)
     expect(await namesIn({ asOf: then })).toBe('a')
     run(`DELETE FROM changes WHERE rv = ${second.object.metadata.resourceVersion}`)
-    expect(await namesIn({ asOf: then })).toBe('a3')
-    expect(await namesIn({ asOf })).toBe('a3')
+    await expect(namesIn({ asOf: then })).rejects.toMatchObject({ code: 'EXPIRED' })
+    await expect(namesIn({ asOf })).rejects.toMatchObject({ code: 'EXPIRED' })
+    expect(await namesIn()).toBe('a3')
   })
 
-  it('shows an object as it is where its state of then is damaged', async () => {
+  it('has expired where a state of then is damaged', async () => {
     const a = await create('a')
     const then = (await listed()).resourceVersion
     await change(a, 2)
     run(`UPDATE changes SET doc = '{' WHERE rv = ${a.object.metadata.resourceVersion}`)
-    expect(await listed({ asOf: then })).toEqual({ names: 'a2', more: false, resourceVersion: '3' })
+    await expect(namesIn({ asOf: then })).rejects.toMatchObject({ code: 'EXPIRED' })
+    expect(await namesIn()).toBe('a2')
+  })
+
+  it('names as damaged what was changed since, and is lost', async () => {
+    const a = await create('a')
+    const then = (await listed()).resourceVersion
+    await change(a, 2)
+    run(`DELETE FROM changes WHERE rv = 3`)
+    expect(await listed({ asOf: then })).toMatchObject({ names: '', damaged: ['a'] })
+  })
+
+  it('has expired where changes since its first page are forgotten', async () => {
+    opened.database.close()
+    opened = open({ retentionMs: 1_000 })
+    await create('a')
+    const { resourceVersion: asOf } = await listed()
+    const b = await create('b')
+    await opened.clock.advance(2_000)
+    await create('c')
+    expect(opened.changeLog.horizon()).toBe(Number(b.object.metadata.resourceVersion))
+    await expect(namesIn({ asOf })).rejects.toMatchObject({ code: 'EXPIRED' })
+    expect(await namesIn({ asOf: b.object.metadata.resourceVersion })).toBe('a b')
+    expect(await namesIn()).toBe('a b c')
   })
 
   it('names what is damaged, and notes it', async () => {
@@ -190,21 +214,22 @@ describe('a long list', () => {
     expect(await listed({ limit: 100 })).toMatchObject({ names: '001', more: false, damaged: ['000'] })
   })
 
-  it.each([
-    [1_000, '1'],
-    [1_001, '1001'],
-    [2_000, '2000'],
-  ])('shows an object as it was up to a thousand writes ago, and as it is behind: %d', async (writes, size) => {
-    await create('a')
+  /** Writes an object again so often. */
+  const writeOften = async (name: string, writes: number): Promise<void> => {
+    const rv = Number((await create(name)).object.metadata.resourceVersion)
     const insert = opened.database.prepare(
-      "INSERT INTO changes SELECT ?1, object_id, kind, at_ms, ?1 - 1, written, 'modified', touched, engine, json_set(doc, '$.spec.size', ?1 - 2), NULL FROM changes WHERE rv = 2",
+      "INSERT INTO changes SELECT ?1, object_id, kind, at_ms, ?1 - 1, written, 'modified', touched, engine, json_set(doc, '$.spec.size', ?1), NULL FROM changes WHERE rv = ?2",
     )
     opened.database.readNow(() => {
-      for (let rv = 3; rv <= writes + 2; rv++) insert.run(rv)
+      for (let i = rv + 1; i <= rv + writes; i++) insert.run(i, rv)
     })
-    run(`UPDATE heads SET rv = ${writes + 2}`)
-    const { items } = await opened.store.list({ ...widgetKind, asOf: '2' })
-    expect(items.map(({ object }) => String(object.spec?.['size']))).toEqual([size])
+    run(`UPDATE heads SET rv = ${rv + writes} WHERE rv = ${rv}`)
+  }
+
+  it('shows an object as it was a hundred thousand writes ago, and has expired behind', async () => {
+    await writeOften('a', 100_001)
+    expect(await namesIn({ asOf: '3' })).toBe('a3')
+    await expect(namesIn({ asOf: '2' })).rejects.toMatchObject({ code: 'EXPIRED' })
   })
 
   it('lets others in behind every two thousand steps back in the log', async () => {
@@ -212,7 +237,25 @@ describe('a long list', () => {
       let now = await create(name)
       for (let i = 0; i < 900; i++) now = await change(now, i)
     }
-    expect(await walked({ asOf: '2' })).toEqual([1, false, 1])
+    expect(await walked({ asOf: '2' })).toEqual([1, false, 2])
+  })
+
+  it.each<[Partial<ListQuery>, readonly [number, boolean, number]]>([
+    [{}, [1, false, 4]],
+    [{ limit: 1 }, [1, false, 4]],
+  ])('lets others in between the steps of one object: %j', async (query, expected) => {
+    await writeOften('a', 9_000)
+    expect(await walked({ asOf: '2', ...query })).toEqual(expected)
+  })
+
+  it('has as many objects as were asked for, though the first was written often', async () => {
+    await create('b')
+    await create('c')
+    await writeOften('a', 5_000)
+    expect(await listed({ asOf: '4', limit: 1 })).toMatchObject({ names: 'a', more: true })
+    expect(await listed({ asOf: '4', limit: 2 })).toMatchObject({ names: 'a b', more: true })
+    expect(await listed({ asOf: '4', limit: 3 })).toMatchObject({ names: 'a b c', more: false })
+    expect(await listed({ asOf: '3', limit: 2 })).toMatchObject({ names: 'b c', more: false })
   })
 })
 
