@@ -65,6 +65,17 @@ describe('how far the DynamoDB feed reaches back', () => {
     await expectCode(firstBatch('no number'), 'EXPIRED')
   })
 
+  it('ends the pages of a list that nobody can follow any more', async () => {
+    for (const name of ['a', 'b']) await store.create(storedWidget(name))
+    const { resourceVersion: asOf } = await store.list({ ...widgetKind, limit: 1 })
+    const next = { ...widgetKind, after: { namespace: 'default', name: 'a' }, asOf }
+    await clock.advance(3_600_000 - 1)
+    expect((await store.list(next)).items).toHaveLength(1)
+    await clock.advance(2)
+    await expectCode(store.list(next), 'EXPIRED')
+    await expectCode(store.list({ ...next, asOf: 'no number' }), 'EXPIRED')
+  })
+
   it('throws EXPIRED for what another table may have told, but for what was told a moment ago', async () => {
     const usedSinceMs = clock.nowMs() + 100_000
     feed = createDynamodbChangeFeed({ ...options, usedSinceMs: async () => usedSinceMs })

@@ -3,7 +3,7 @@ import { objectText } from '../../../model/object-text.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/change-feed.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import { createBatchRead } from './dynamodb-batches.ts'
-import { isRemoved, readItem, findTouchedSince, versionAt } from './dynamodb-items.ts'
+import { isRemoved, reachMs, readItem, findTouchedSince, versionAt } from './dynamodb-items.ts'
 import { itemKey, livePlace, partitionsOf, type Item, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll, type Query } from './dynamodb-query.ts'
 import { createRecordings } from './dynamodb-recordings.ts'
@@ -39,7 +39,7 @@ export interface DynamodbChangeFeedOptions extends DynamodbOptions {
 export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): ChangeFeed {
   const { clock, pollMs = 1_000, lookBackMs = 2_000, usedSinceMs = async () => 0 } = options
   const look = createLook(options)
-  const read = createBatchRead(options)
+  const readInBatches = createReadInBatches(options)
 
   /** Where a reader begins: a number ahead of our clock says no more than "now". */
   const startOf = async (after: string): Promise<number> => {
@@ -52,36 +52,6 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
     if (version < versionAt(Math.min(sinceMs, nowMs - freshMs)))
       throw new OperatingError('EXPIRED', `resource version ${after} is from before the table was restored: list again`)
     return Math.min(version, versionAt(nowMs)) - versionAt(lookBackMs)
-  }
-
-  /** What entries of the index are about, in batches. Few objects are in memory at a time, and fewer large ones. */
-  async function* readInBatches(
-    entries: readonly Item[],
-    progress: Progress,
-    nowMs: number,
-  ): AsyncGenerator<ChangeBatch> {
-    let changes: Change[] = []
-    let length = 0
-    let count = readsFirst
-    for (let from = 0; from < entries.length;) {
-      const asked = entries.slice(from, from + count)
-      from += asked.length
-      const end = versionIn(asked.at(-1) ?? {})
-      const newest = from < entries.length ? end : versionAt(nowMs + aheadMsMax)
-      let readLength = 0
-      for (const change of changesOf(await read('read what changed', keysOf(asked)), progress, newest)) {
-        const { object } = change.stored
-        changes.push(change)
-        length += objectText(object).length
-        readLength += objectText(object).length
-        if (length < charactersMax) continue
-        yield { changes, resourceVersion: String(Math.min(Number(object.metadata.resourceVersion), versionAt(nowMs))) }
-        changes = []
-        length = 0
-      }
-      count = Math.max(1, Math.min(readsMax, Math.floor((count * charactersMax) / Math.max(1, readLength))))
-    }
-    yield { changes, resourceVersion: String(versionAt(nowMs)) }
   }
 
   async function* follow({ after, of, signal }: FollowOptions): AsyncGenerator<ChangeBatch> {
@@ -111,14 +81,14 @@ export function createDynamodbChangeFeed(options: DynamodbChangeFeedOptions): Ch
 
 /** From a list to the watch that follows it. */
 const freshMs = 1_000
-/** As long as tombstones are kept for sure. */
-const reachMs = 3_600_000
 /** How much longer than usual the index may lag before a reader that is there misses a write. */
 const lateMs = 8_000
 /** How long a reader of a quiet kind is told nothing. */
 const quietMsMax = 5_000
-/** A batch ends with the change that makes it so long, in characters. */
+/** A batch ends with the change that makes it so long, in characters of objects. */
 const charactersMax = 1_000_000
+/** Small objects take more memory than their text. */
+const changesMax = 500
 /** So many objects are read first: how large they are is not known. */
 const readsFirst = 10
 /** Then as many as make a batch, if they are as large as those before them, and never more. */
@@ -203,6 +173,41 @@ function changeSince(item: Item, version: number): Change {
   if (isRemoved(item)) return { type: 'removed', touched: ['delete'], stored }
   const isCreation = Number(item['born']?.N) > version
   return { type: isCreation ? 'added' : 'modified', touched: findTouchedSince(item, version), stored }
+}
+
+type ReadInBatches = (entries: readonly Item[], progress: Progress, nowMs: number) => AsyncGenerator<ChangeBatch>
+
+/** Reads what entries of the index are about. Few objects are in memory at a time, and fewer large ones. */
+function createReadInBatches(options: DynamodbOptions): ReadInBatches {
+  const read = createBatchRead(options)
+  return async function* readInBatches(
+    entries: readonly Item[],
+    progress: Progress,
+    nowMs: number,
+  ): AsyncGenerator<ChangeBatch> {
+    let changes: Change[] = []
+    let length = 0
+    let count = readsFirst
+    for (let from = 0; from < entries.length;) {
+      const asked = entries.slice(from, from + count)
+      from += asked.length
+      const end = versionIn(asked.at(-1) ?? {})
+      const newest = from < entries.length ? end : versionAt(nowMs + aheadMsMax)
+      let readLength = 0
+      for (const change of changesOf(await read('read what changed', keysOf(asked)), progress, newest)) {
+        const { object } = change.stored
+        changes.push(change)
+        length += objectText(object).length
+        readLength += objectText(object).length
+        if (length < charactersMax && changes.length < changesMax) continue
+        yield { changes, resourceVersion: String(Math.min(Number(object.metadata.resourceVersion), versionAt(nowMs))) }
+        changes = []
+        length = 0
+      }
+      count = Math.max(1, Math.min(readsMax, Math.floor((count * charactersMax) / Math.max(1, readLength))))
+    }
+    yield { changes, resourceVersion: String(versionAt(nowMs)) }
+  }
 }
 
 /**

@@ -16,6 +16,9 @@ export function versionAt(ms: number): number {
   return Math.floor(ms * 1_000)
 }
 
+/** As long as tombstones are kept for sure: nobody follows, or lists on, from further back. */
+export const reachMs = 3_600_000
+
 /** Of an object that was last written in another version. Grows whatever the clock does. */
 export function nextVersion(clock: Clock, previous: number): number {
   return Math.max(versionAt(clock.nowMs()), previous + 1)

@@ -1,6 +1,7 @@
+import { OperatingError } from '../../../model/errors.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { ListQuery, ObjectStore } from '../../../ports/object-store.ts'
-import { readItem, versionAt } from './dynamodb-items.ts'
+import { reachMs, readItem, versionAt } from './dynamodb-items.ts'
 import { listRange, partitionsOf, type Item } from './dynamodb-keys.ts'
 import { queryPages } from './dynamodb-query.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
@@ -11,7 +12,9 @@ import type { DynamodbOptions } from './dynamodb-requests.ts'
  */
 export function createDynamodbList(options: DynamodbOptions): ObjectStore['list'] {
   return async (query) => {
-    const { limit = Infinity } = query
+    const { limit = Infinity, asOf } = query
+    if (asOf !== undefined && !(Number(asOf) >= versionAt(options.clock.nowMs() - reachMs)))
+      throw new OperatingError('EXPIRED', `resource version ${asOf} is older than an hour: list again`)
     // The end of this millisecond, before anything is read: what is written later is told by a watch, which looks back.
     const resourceVersion = String(versionAt(options.clock.nowMs() + 1) - 1)
     const walks = startWalks(options, query)
