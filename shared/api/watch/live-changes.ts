@@ -45,6 +45,8 @@ export interface Segment {
   readonly unshown: readonly Unshown[]
   /** Everything up to here has been told. Moves on at the tail while nothing happens. */
   resourceVersion: string
+  /** The characters of its objects. */
+  readonly length: number
   /** The characters of all segments up to this one. */
   readonly total: number
   /** By what a watcher wants to be told of the changes, and how. */
@@ -209,7 +211,7 @@ function append(run: Run, { changes, resourceVersion }: ChangeBatch): void {
   }
   const shown = shownIn(run.kind, changes)
   const length = shown.changes.reduce((sum, { stored }) => sum + objectText(stored.object).length, 0)
-  const segment: Segment = { ...segmentAt(resourceVersion), ...shown, total: run.tail.total + length }
+  const segment: Segment = { ...segmentAt(resourceVersion), ...shown, length, total: run.tail.total + length }
   run.tail.next = segment
   run.tail = segment
   for (const watcher of run.watchers)
@@ -218,7 +220,7 @@ function append(run: Run, { changes, resourceVersion }: ChangeBatch): void {
 
 /** An empty one, as the beginning of a chain. */
 function segmentAt(resourceVersion: string): Segment {
-  return { changes: [], unshown: [], resourceVersion, total: 0, texts: new Map(), next: undefined }
+  return { changes: [], unshown: [], resourceVersion, length: 0, total: 0, texts: new Map(), next: undefined }
 }
 
 /**

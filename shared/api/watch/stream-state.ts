@@ -69,7 +69,7 @@ export interface Stream extends Watcher {
 }
 
 /** How far a watch that is told a segment in parts is. It does not hold what comes behind the segment. */
-export interface SegmentPart extends Pick<Segment, 'changes' | 'texts' | 'resourceVersion'> {
+export interface SegmentPart extends Pick<Segment, 'changes' | 'texts' | 'length' | 'resourceVersion'> {
   /** The first change that was not looked at. */
   from: number
   /** The line of the one before it, if that is still to be sent. */

@@ -25,6 +25,7 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
     for (;;) {
       while (stream.rest !== undefined) yield takePiece(stream, stream.rest)
       stream.isTaken = true
+      stream.unread.hold(stream, stream.part)
       if (stream.part !== undefined) {
         say(stream, partText(stream, stream.part))
         continue
@@ -45,7 +46,7 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
 
 function say(stream: Stream, text: Text | undefined): void {
   stream.rest = text
-  stream.unread.hold(stream, text)
+  stream.unread.hold(stream, stream.part ?? text)
 }
 
 /** Who comes back at a bookmark is told nothing of before it: by then all objects there are must have been told. */
@@ -89,6 +90,7 @@ function takePiece(stream: Stream, text: Text): string | Uint8Array {
 /** What is told next; `undefined` when the wait for it is over, whatever ended it. */
 async function nextText(stream: Stream): Promise<Text | undefined> {
   const { initial, past, at } = stream
+  if ((initial ?? past) !== undefined && !(await stream.unread.reserve(stream, stream.signal))) return undefined
   if (initial !== undefined) return nextInitial(stream, initial)
   if (past !== undefined) return readPast(stream, past)
   if (at === undefined) {

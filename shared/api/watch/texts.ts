@@ -39,9 +39,9 @@ function linesOf(stream: Stream, changes: readonly Change[]): string {
  */
 export function segmentText(stream: Stream, segment: Segment): Text | undefined {
   const { sharedAs, mayRepeat, view } = stream
-  const { changes, texts, resourceVersion } = segment
+  const { changes, texts, length, resourceVersion } = segment
   if (sharedAs === undefined || mayRepeat || (view.introduces && !stream.hasSent)) {
-    stream.part = { changes, texts, resourceVersion, from: 0, line: undefined }
+    stream.part = { changes, texts, length, resourceVersion, from: 0, line: undefined }
     return partText(stream, stream.part)
   }
   const text = shareLines(stream, segment, sharedAs)

@@ -57,4 +57,80 @@ describe('what clients have not taken', () => {
     unread.hold(readerOf('more'), textOf(200))
     expect(cut).toEqual(['slow'])
   })
+
+  it('counts once what is told in parts, for as long as somebody has not had the last of them', async () => {
+    const { clock, unread, cut, readerOf } = open()
+    const source = { texts: {}, length: 60 }
+    const [one, other] = [readerOf('one'), readerOf('other')]
+    for (const reader of [one, other, one]) unread.hold(reader, source)
+    await clock.advance(1_000)
+    unread.hold(readerOf('third'), textOf(40))
+    expect(cut).toEqual([])
+    unread.hold(one, 'a short one')
+    unread.hold(readerOf('fourth'), textOf(1))
+    expect(cut).toEqual(['other'])
+  })
+
+  it('leaves no room for what is read alone until somebody has taken his, or is cut off', async () => {
+    const { clock, unread, cut, readerOf } = open(5_000_000)
+    const { signal } = new AbortController()
+    const [one, other, third, fourth] = [
+      readerOf('one'),
+      readerOf('other'),
+      readerOf('third', true),
+      readerOf('fourth'),
+    ]
+    const reserved: string[] = []
+    const reserve = (reader: Reader, name: string): void => {
+      void unread.reserve(reader, signal).then((isTaken) => reserved.push(`${name} ${isTaken}`))
+    }
+    reserve(one, 'one')
+    reserve(other, 'other')
+    reserve(third, 'third')
+    reserve(fourth, 'fourth')
+    await clock.advance(99)
+    expect(reserved).toEqual(['one true', 'other true'])
+    unread.hold(other, 'a short one')
+    await clock.advance(0)
+    expect(reserved.slice(2)).toEqual(['third true'])
+    await clock.advance(1)
+    expect(reserved.slice(3)).toEqual(['fourth false'])
+    unread.hold(one, textOf(3_000_000))
+    await clock.advance(900)
+    reserve(fourth, 'fourth')
+    await clock.advance(100)
+    expect([reserved.slice(4), cut]).toEqual([['fourth true'], ['one']])
+  })
+
+  it('keeps no place for who has left', async () => {
+    const { clock, unread, readerOf } = open(2_000_000)
+    const { signal } = new AbortController()
+    const [one, left] = [readerOf('one'), readerOf('left')]
+    expect(await unread.reserve(one, signal)).toBe(true)
+    const waiting = unread.reserve(left, signal)
+    unread.release(left)
+    unread.release(one)
+    await clock.advance(100)
+    expect(await waiting).toBe(false)
+    expect(await unread.reserve(one, signal)).toBe(true)
+  })
+
+  it('leaves room for one, however much that is', async () => {
+    const { unread, readerOf } = open()
+    expect(await unread.reserve(readerOf('one'), new AbortController().signal)).toBe(true)
+  })
+
+  it('is cut off from who takes a little now and then, if there is no room', async () => {
+    const { clock, unread, cut, readerOf } = open()
+    const [slow, source] = [readerOf('slow'), { texts: {}, length: 60 }]
+    unread.hold(slow, source)
+    await clock.advance(9_999)
+    slow.wroteAtMs = clock.nowMs()
+    unread.hold(slow, source)
+    unread.hold(readerOf('more'), textOf(60))
+    expect(cut).toEqual([])
+    await clock.advance(1)
+    unread.hold(readerOf('most'), textOf(60))
+    expect(cut).toEqual(['slow'])
+  })
 })

@@ -15,7 +15,7 @@ const { request } = callOf('GET /apis/g.dev/v1/ks')
 const all = createFixedMembership({ namespace: '', name: undefined, selector: undefined, isMutable: false })
 
 function segmentOf(resourceVersion: string, more: Partial<Segment> = {}): Segment {
-  return { changes: [], unshown: [], resourceVersion, total: 0, texts: new Map(), next: undefined, ...more }
+  return { changes: [], unshown: [], resourceVersion, length: 0, total: 0, texts: new Map(), next: undefined, ...more }
 }
 
 const changeOf = (name: string, resourceVersion: string): Change => {
@@ -63,7 +63,7 @@ function open(more: Partial<Stream> = {}, past: readonly ChangeBatch[] = []) {
     hasSent: false,
     rest: undefined,
     part: undefined,
-    unread: { hold: () => {}, release: () => {} },
+    unread: { reserve: async () => true, hold: () => {}, release: () => {} },
     isCut: false,
     isTorn: false,
     isTaken: true,
@@ -262,3 +262,25 @@ function turn(): Promise<void> {
     setImmediate(resolve)
   })
 }
+
+describe('what a watch has said', () => {
+  it('counts as unread until the last piece of it is taken', async () => {
+    const counted: unknown[] = []
+    const unread = {
+      reserve: async () => true,
+      hold: (_: unknown, text: unknown) => void counted.push(text),
+      release: () => {},
+    }
+    const { stream, said } = open({ unread })
+    const change = changeOf('a', '11')
+    const long = { ...change, stored: storedOf({ name: 'x'.repeat(20_000), resourceVersion: '11' }) }
+    ;(stream.at as Segment).next = segmentOf('11', { changes: [long] })
+    const first = await said.next()
+    expect(counted.at(-1)).toMatchObject([{ length: 16_384 }, {}])
+    await said.next()
+    expect(first.value).toMatchObject({ length: 16_384 })
+    void said.next()
+    await Promise.resolve()
+    expect(counted.at(-1)).toBeUndefined()
+  })
+})

@@ -42,7 +42,7 @@ const changeOf = (name: string, version: string, type: Change['type'] = 'modifie
 }
 
 function segmentOf(...changes: readonly Change[]): Segment {
-  return { changes, unshown: [], resourceVersion: '20', total: 0, texts: new Map(), next: undefined }
+  return { changes, unshown: [], resourceVersion: '20', length: 0, total: 0, texts: new Map(), next: undefined }
 }
 
 /** The lines as they are sent. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HttpRequest } from '../../../shared/ports/http-handler.ts'
+import { eventually } from '../../support/eventually.ts'
 import { createWidgetHarness, widget, widgets, type Harness } from './harness.ts'
 import { request } from './sent-request.ts'
 
@@ -65,5 +66,42 @@ describe('many watchers of the same', () => {
     await harness.clock.advance(100)
     await Promise.all(next)
     expect(heard).toBe(100)
+  })
+})
+
+describe('many watches that begin at once', () => {
+  const first = async (selector: string): Promise<Pieces> => {
+    const { body } = await harness.api(request(`GET ${widgets}?watch=1&labelSelector=a,${selector}`))
+    const pieces = (body as AsyncIterable<string | Uint8Array>)[Symbol.asyncIterator]()
+    await pieces.next()
+    return pieces
+  }
+
+  it('have no more to say in all than the bound, though no two of them are told the same', async () => {
+    const text = 'x'.repeat(200_000)
+    for (let i = 0; i < 8; i++)
+      await harness.send(`POST ${widgets}`, {
+        body: widget(`w${i}`, undefined, { labels: { a: '1' }, annotations: { text } }),
+      })
+    let told = 0
+    const ends = new Set<number>()
+    const all = await Promise.all(Array.from({ length: 60 }, (_, i) => first(`!b${i}`)))
+    const next = all.map((pieces) => pieces.next().then(() => told++))
+    const settle = async (ms: number) => {
+      for (let passed = 0; passed <= ms; passed += 100) {
+        await harness.clock.advance(100)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    await eventually(async () => expect(told).toBeGreaterThan(20))
+    await settle(500)
+    expect(told).toBeLessThanOrEqual(40)
+    // Those that take nothing are cut off, and the others have their turn.
+    await settle(2_000)
+    await Promise.all(next)
+    expect(told).toBe(60)
+    for (const [i, pieces] of all.entries()) if ((await pieces.next()).done === true) ends.add(i)
+    expect(ends.size).toBeGreaterThanOrEqual(20)
+    expect(ends.size).toBeLessThan(60)
   })
 })
