@@ -29,16 +29,26 @@ async function selectByName(
   { resources, feed }: Services,
 ): Promise<ObjectList> {
   // Before the read: a watch from here sees every change that the read did not.
-  const resourceVersion = await feed.latest()
+  const latest = await feed.latest()
   try {
     const stored = await resources.get(kind, { namespace: selection.namespace, name })
+    const resourceVersion = laterOf(latest, stored.object.metadata.resourceVersion)
     return { items: isSelected(selection, stored.object) ? [stored] : [], resourceVersion }
   } catch (error) {
-    if (hasCode(error, 'NOT_FOUND')) return { items: [], resourceVersion }
+    if (hasCode(error, 'NOT_FOUND')) return { items: [], resourceVersion: latest }
     if (!hasCode(error, 'DAMAGED')) throw error
     const { group, kind: stored } = storedAs(kind)
-    return { items: [], resourceVersion, damaged: [{ group, kind: stored, namespace: selection.namespace, name }] }
+    return {
+      items: [],
+      resourceVersion: latest,
+      damaged: [{ group, kind: stored, namespace: selection.namespace, name }],
+    }
   }
+}
+
+/** What the read saw is told no more: between the two the object may have been written. */
+function laterOf(latest: string, read: string): string {
+  return BigInt(read) > BigInt(latest) ? read : latest
 }
 
 /**

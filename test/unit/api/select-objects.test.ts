@@ -37,6 +37,16 @@ describe('selected objects', () => {
     expect(services.asked).toEqual([['get', options.kind, { namespace, name: 'a' }]])
   })
 
+  it.each([
+    ['99', '100'],
+    ['100', '100'],
+    ['101', '101'],
+  ])('of one name in version %s are followed from %s', async (resourceVersion, from) => {
+    const services = fakeServices({ get: () => storedOf({ namespace: 'n', resourceVersion }) })
+    const list = await selectObjects(optionsOf({ name: 'a', namespace: 'n' }), services)
+    expect(list.resourceVersion).toBe(from)
+  })
+
   it('of one name are none if it is not selected, or not there', async () => {
     const options = (of: () => boolean) => optionsOf({ name: 'a', namespace: 'n', selector: of })
     const none = { items: [], resourceVersion: '100' }
