@@ -37,7 +37,9 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
     if (stream.failure !== undefined) throw stream.failure
     if (mayMark(stream) && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
   } catch (error) {
-    yield* said(failureText(stream, error))
+    const text = failureText(stream, error)
+    // Within a line it would be no event.
+    if (!stream.isTorn) yield* said(text)
   } finally {
     stream.onEnd()
   }

@@ -284,3 +284,33 @@ describe('what a watch has said', () => {
     expect(counted.at(-1)).toBeUndefined()
   })
 })
+
+describe('a watch whose feed fails', () => {
+  const failed = () => {
+    const failures: unknown[] = []
+    const { stream, said } = open({ onFailure: (error: unknown) => void failures.push(error) })
+    const change = changeOf('a', '11')
+    const long = { ...change, stored: storedOf({ name: 'x'.repeat(20_000), resourceVersion: '11' }) }
+    ;(stream.at as Segment).next = segmentOf('11', { changes: [long] })
+    const fail = (): void => {
+      stream.isCut = true
+      stream.failure = new Error('gone')
+      stream.isTorn ||= stream.rest !== undefined
+      stream.rest = undefined
+    }
+    return { failures, said, fail }
+  }
+
+  it.each([
+    ['says nothing more within a line', 1, []],
+    ['says so behind a line', 2, ['ERROR']],
+  ])('%s', async (_what, count, expected) => {
+    const { failures, said, fail } = failed()
+    for (let i = 0; i < count; i++) await said.next()
+    fail()
+    const rest: string[] = []
+    for await (const piece of said) rest.push(String(piece))
+    expect(rest.map((text) => (JSON.parse(text) as { type: string }).type)).toEqual(expected)
+    expect(failures).toHaveLength(1)
+  })
+})
