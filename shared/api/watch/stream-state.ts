@@ -56,6 +56,8 @@ export interface Stream extends Watcher {
   hasSent: boolean
   /** What is to be sent. */
   rest: Text | undefined
+  /** The last that was to be sent is a sign, and no event. */
+  isLineOpen: boolean
   /** What is to be said of a segment behind that. */
   part: SegmentPart | undefined
   readonly unread: Unread
@@ -90,6 +92,7 @@ export function nothingSaid() {
     overlap: new Map<string, bigint>(),
     hasSent: false,
     rest: undefined,
+    isLineOpen: false,
     part: undefined,
     isTaken: true,
     isCut: false,

@@ -1,4 +1,5 @@
 import { keyText } from '../../model/object-key.ts'
+import { OperatingError } from '../../model/errors.ts'
 import { toOperatingError, failureStatus, isOurs } from '../failure.ts'
 import type { Pages } from '../select-objects.ts'
 import { bookmarkLine, eventLine } from './event-lines.ts'
@@ -36,6 +37,7 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
     }
     if (stream.failure !== undefined) throw stream.failure
     if (mayMark(stream) && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
+    else if (hasOpenLine(stream)) throw new OperatingError('EXPIRED', 'the watch has ended: list again')
   } catch (error) {
     const text = failureText(stream, error)
     // Within a line it would be no event.
@@ -48,6 +50,7 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
 
 function say(stream: Stream, text: Text | undefined): void {
   stream.rest = text
+  if (text !== undefined) stream.isLineOpen = text === stream.wire.sign && stream.wire.name === 'lines'
   stream.unread.hold(stream, stream.part ?? text)
 }
 
@@ -58,6 +61,14 @@ function mayMark({ bookmarks, initial }: Pick<Stream, 'bookmarks' | 'initial'>):
 
 function said(text: Text | undefined): readonly (string | Uint8Array)[] {
   return typeof text === 'string' ? [text] : (text ?? [])
+}
+
+/**
+ * A sign without an event behind it is a line to readers of lines. kubernetes_asyncio and lightkube fail on it. They
+ * know what to do at a 410.
+ */
+function hasOpenLine({ isLineOpen, isTorn, signal }: Stream): boolean {
+  return isLineOpen && !isTorn && !signal.aborted
 }
 
 function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {

@@ -314,3 +314,41 @@ describe('a watch whose feed fails', () => {
     expect(failures).toHaveLength(1)
   })
 })
+
+describe('a watch that is ended by the server', () => {
+  const ended = async (more: Partial<Stream>, isAsked = false): Promise<readonly string[]> => {
+    const { stream, clock, client, said } = open({ wire: lineWire, ...more })
+    const told = [await read(said)]
+    const next = said.next()
+    await clock.advance(0)
+    stream.isCut = true
+    if (isAsked) client.abort()
+    stream.resume?.()
+    for (let piece = await next; piece.done !== true; piece = await said.next()) told.push(String(piece.value))
+    return told
+  }
+
+  it('says so by an event if it has said nothing but a sign, which some take for a line', async () => {
+    const [sign, last, ...others] = await ended({})
+    expect([sign, others]).toEqual([' ', []])
+    expect(JSON.parse(last ?? '')).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })
+  })
+
+  it.each<[string, Partial<Stream>, boolean]>([
+    ['its client has gone', {}, true],
+    ['its line was cut', { isTorn: true }, false],
+    ['it gives no signs', { wire: { ...silentLineWire, opening: '{}\n' } }, false],
+    ['its signs are messages', { wire: { ...lineWire, name: 'messages' } }, false],
+  ])('says nothing more if %s', async (_why, more, isAsked) => {
+    expect(await ended(more, isAsked)).toHaveLength(1)
+  })
+
+  it('says nothing more behind an event', async () => {
+    const { stream, said } = open({ wire: lineWire })
+    await read(said)
+    ;(stream.at as Segment).next = segmentOf('11', { changes: [changeOf('a', '11')] })
+    expect(JSON.parse(await read(said))).toMatchObject({ type: 'MODIFIED' })
+    stream.isCut = true
+    expect(await said.next()).toEqual({ done: true, value: undefined })
+  })
+})
