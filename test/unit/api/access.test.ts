@@ -257,8 +257,10 @@ describe('a watch', () => {
     await made(`POST ${configMaps}`, { metadata: { name: 'b' } })
     await harness.send(`DELETE ${group}/namespaces/default/rolebindings/view-alice`)
     await minutes(2)
+    // Its last word was a sign, which readers of lines would take for a line.
     expect((await rest).filter(({ type }) => type !== 'BOOKMARK')).toMatchObject([
       { object: { metadata: { name: 'b' } } },
+      { type: 'ERROR', object: { code: 410 } },
     ])
   })
 

@@ -83,12 +83,13 @@ describe('an object whose page is damaged', () => {
     expect(quarantine.keys()).toEqual([key])
   })
 
-  it('is listed as it is now where what it was then cannot be read', async () => {
+  it('ends the pages of a list where what it was then cannot be read, and not a list that begins', async () => {
     const { store } = open(errcode)
     const [before] = [await store.create(sick('a'))]
     const asOf = before.object.metadata.resourceVersion
     const now = await store.replace(withSpec(before, { text: 'whole' }), ['spec'])
-    expect(await open(errcode).store.list({ ...widgetKind, asOf })).toMatchObject({ items: [now] })
+    await expect(open(errcode).store.list({ ...widgetKind, asOf })).rejects.toMatchObject({ code: 'EXPIRED' })
+    expect(await open(errcode).store.list(widgetKind)).toMatchObject({ items: [now] })
   })
 
   it('has who follows the log told what is ahead of it, and that they are to look anew', async () => {
