@@ -53,7 +53,7 @@ export interface ConfigurationOptions {
 }
 
 export function createConfigurationReader({ store, clock, maxAgeMs }: ConfigurationOptions): ConfigurationReader {
-  const kept = keepReading({ read: () => readConfiguration(store), clock, maxAgeMs })
+  const kept = keepReading({ read: () => readConfiguration(store, clock), clock, maxAgeMs })
   const concerns = ({ object }: StoredObject): boolean => parseApiVersion(object.apiVersion).group === policyGroup
   const noting = (stored: StoredObject, write: Promise<StoredObject>): Promise<StoredObject> =>
     concerns(stored) ? write.finally(kept.forget) : write
@@ -68,7 +68,7 @@ export function createConfigurationReader({ store, clock, maxAgeMs }: Configurat
   }
 }
 
-async function readConfiguration(store: ObjectStore): Promise<AdmissionConfiguration> {
+async function readConfiguration(store: ObjectStore, clock: Clock): Promise<AdmissionConfiguration> {
   const damaged: ObjectKey[] = []
   const list = async ({ group, kind }: ServedKind): Promise<readonly StoredObject[]> => {
     const page = await store.list({ group, kind })
@@ -83,17 +83,29 @@ async function readConfiguration(store: ObjectStore): Promise<AdmissionConfigura
     list(validatingWebhookKind),
     list(mutatingWebhookKind),
   ])
+  const validating = bind<PolicySpec, PolicyBindingSpec>(policies, bindings)
+  const mutating = bind<MutatingPolicySpec, BindingBase>(mutatingPolicies, mutatingBindings)
   return {
-    validating: bind<PolicySpec, CompiledPolicy, PolicyBindingSpec>(policies, bindings, compilePolicy),
-    mutating: bind<MutatingPolicySpec, CompiledMutations, BindingBase>(
-      mutatingPolicies,
-      mutatingBindings,
-      compileMutations,
-    ),
-    validatingWebhooks: validatingHooks.flatMap(webhooksOf),
-    mutatingWebhooks: mutatingHooks.flatMap(webhooksOf),
+    validating: await inTurns(validating, (one) => ({ ...one, compiled: compilePolicy(one.spec).policy }), clock),
+    mutating: await inTurns(mutating, (one) => ({ ...one, compiled: compileMutations(one.spec).policy }), clock),
+    validatingWebhooks: (await inTurns(validatingHooks, webhooksOf, clock)).flat(),
+    mutatingWebhooks: (await inTurns(mutatingHooks, webhooksOf, clock)).flat(),
     damaged,
   }
+}
+
+/** One after the other: to compile one takes milliseconds, and there may be many. */
+async function inTurns<One, Made>(
+  all: readonly One[],
+  make: (one: One) => Made,
+  { nextTurn }: Pick<Clock, 'nextTurn'>,
+): Promise<readonly Made[]> {
+  const made: Made[] = []
+  for (const one of all) {
+    if (made.length > 0) await nextTurn?.()
+    made.push(make(one))
+  }
+  return made
 }
 
 function webhooksOf({ object }: StoredObject): readonly StoredWebhook[] {
@@ -111,11 +123,10 @@ function asksRights(spec: unknown): boolean {
   return (JSON.stringify(spec) ?? '').includes('authorizer')
 }
 
-function bind<Spec, Compiled, Binding extends BindingBase>(
+function bind<Spec, Binding extends BindingBase>(
   policies: readonly StoredObject[],
   bindings: readonly StoredObject[],
-  compile: (spec: Spec) => { readonly policy: Compiled },
-): readonly Bound<Spec, Compiled, Binding>[] {
+): readonly Omit<Bound<Spec, never, Binding>, 'compiled'>[] {
   const bound = bindings.map(({ object }) => ({
     name: object.metadata.name,
     spec: object.spec as unknown as Binding,
@@ -125,6 +136,6 @@ function bind<Spec, Compiled, Binding extends BindingBase>(
     const own = bound.filter(({ spec }) => spec.policyName === name)
     if (own.length === 0) return []
     const spec = object.spec as unknown as Spec
-    return [{ name, spec, compiled: compile(spec).policy, bindings: own, asksRights: asksRights(spec) }]
+    return [{ name, spec, bindings: own, asksRights: asksRights(spec) }]
   })
 }

@@ -1,4 +1,5 @@
 import { objectsOf, textsOf } from '../model/access/rules.ts'
+import { PatternBudget } from '../model/cel/pattern-budget.ts'
 import { dnsLabelFault, dnsSubdomainFault } from '../model/dns-name.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -241,7 +242,7 @@ export function checkPolicy({ metadata, spec }: ApiObject): readonly FieldError[
     ...checkBase(spec),
     ...checkMessages(validations),
     ...checkAnnotationKeys(auditAnnotations, metadata.name),
-    ...(length.length > 0 ? length : compilePolicy(spec).errors),
+    ...(length.length > 0 ? length : compilePolicy(spec, new PatternBudget()).errors),
   ]
 }
 
@@ -317,7 +318,7 @@ export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] 
     ...checkBase(spec),
     ...checkOperations(matchConstraints, 'spec.matchConstraints'),
     ...sent.flatMap((mutation, i) => checkMutation(mutation, entry('spec.mutations', i))),
-    ...(length.length > 0 ? length : compileMutations(spec).errors),
+    ...(length.length > 0 ? length : compileMutations(spec, new PatternBudget()).errors),
   ]
 }
 

@@ -1,9 +1,11 @@
+import { PatternBudget } from '../model/cel/pattern-budget.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { checkReviewVersions } from '../model/review-versions.ts'
 import { checkWebhookClient, webhookClient } from '../model/webhook-client.ts'
 import { compileConditions } from '../model/policy/compile-policy.ts'
-import { child, duplicate, entry, invalid, type FieldError } from '../model/schema/field-error.ts'
+import type { PolicyBase } from '../model/policy/policy.ts'
+import { child, duplicate, entry, forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 import { checkMatching } from './matching-checks.ts'
@@ -63,17 +65,43 @@ function webhookKindOf(kind: string, items: StructuralSchema): ServedKind {
 export function checkWebhooks({ webhooks }: ApiObject): readonly FieldError[] {
   const sent = Array.isArray(webhooks) ? webhooks.filter(isObject) : []
   const names = sent.map(({ name }) => name)
-  return sent.flatMap((one, i) => {
-    const field = entry('webhooks', i)
-    const isRepeated = names.indexOf(one['name']) < i
-    return [...(isRepeated ? [duplicate(child(field, 'name'), one['name'])] : []), ...checkWebhook(one, field)]
+  const length = checkLength(sent)
+  return [
+    ...sent.flatMap((one, i) => {
+      const field = entry('webhooks', i)
+      const isRepeated = names.indexOf(one['name']) < i
+      return [...(isRepeated ? [duplicate(child(field, 'name'), one['name'])] : []), ...checkWebhook(one, field)]
+    }),
+    ...(length.length > 0 ? length : checkConditions(sent)),
+  ]
+}
+
+/** All conditions of a configuration are compiled while one request waits. */
+const conditionTextMax = 25_000
+
+function checkLength(webhooks: readonly JsonObject[]): readonly FieldError[] {
+  const { length } = JSON.stringify(webhooks.map(conditionsOf))
+  if (length <= conditionTextMax) return []
+  const detail = `all matchConditions have at most ${conditionTextMax} characters, and these have ${length}`
+  return [forbidden('webhooks', detail)]
+}
+
+function checkConditions(webhooks: readonly JsonObject[]): readonly FieldError[] {
+  const budget = new PatternBudget()
+  return webhooks.flatMap((one, i) => {
+    const path = child(entry('webhooks', i), 'matchConditions')
+    return compileConditions(conditionsOf(one), path, budget).errors
   })
+}
+
+function conditionsOf({ matchConditions }: JsonObject): NonNullable<PolicyBase['matchConditions']> {
+  return Array.isArray(matchConditions) ? (matchConditions as never) : []
 }
 
 const fullName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?){2,}$/
 
 function checkWebhook(sent: JsonObject, field: string): readonly FieldError[] {
-  const { name, timeoutSeconds, admissionReviewVersions, matchConditions, clientConfig: client } = sent
+  const { name, timeoutSeconds, admissionReviewVersions, clientConfig: client } = sent
   const isTimely = typeof timeoutSeconds !== 'number' || (timeoutSeconds >= 1 && timeoutSeconds <= 30)
   return [
     ...(fullName.test(String(name))
@@ -87,9 +115,5 @@ function checkWebhook(sent: JsonObject, field: string): readonly FieldError[] {
     ...checkMatching(sent, field),
     ...checkReviewVersions(admissionReviewVersions, field, 'admissionReviewVersions'),
     ...checkWebhookClient(client, child(field, 'clientConfig')),
-    ...compileConditions(
-      Array.isArray(matchConditions) ? (matchConditions as never) : [],
-      child(field, 'matchConditions'),
-    ).errors,
   ]
 }

@@ -7,6 +7,7 @@ import { dottedName, ExpressionError, type Expression } from './expression.ts'
 import { buildLoop } from './loops.ts'
 import { CostError, Meter } from './meter.ts'
 import { accepts, type Overload } from './overload.ts'
+import { literalPattern } from './patterns.ts'
 import { plain, showType, typeTypeOf, type Bindings, type Type } from './type.ts'
 import { CelFailure, TypeValue, Uint, type Value } from './value.ts'
 
@@ -154,7 +155,7 @@ function buildCall(expression: Extract<Expression, { op: 'call' }>, scope: Scope
   if (called === '_==_' || called === '_!=_') return buildEquality(called, args, scope, at)
   const known = scope.functions.get(called)
   if (known === undefined) throw new ExpressionError(`undeclared reference to '${called}' (in container '')`, at)
-  checkPattern(called, expression.args, scope)
+  checkLiteral(called, expression.args, scope)
   return resolve({ called, isMember, args, at, known }, scope)
 }
 
@@ -171,13 +172,11 @@ function buildEquality(called: string, args: readonly Built[], { bindings }: Sco
   return { type: plain.bool, run, called: { name: called, isMember: false, overloads: [] } }
 }
 
-const matchers: readonly string[] = ['matches', 'find', 'findAll']
-
 /** A pattern that is written down is compiled at once. */
-function checkPattern(called: string, args: readonly Expression[], { checkPattern: check }: Scope): void {
-  const pattern = matchers.includes(called) ? args.find((arg) => arg.op === 'literal') : undefined
-  if (pattern?.op !== 'literal' || typeof pattern.value !== 'string') return
-  const fault = check(pattern.value)
+function checkLiteral(called: string, args: readonly Expression[], { checkPattern }: Scope): void {
+  const pattern = literalPattern(called, args)
+  if (pattern === undefined) return
+  const fault = checkPattern(pattern.source)
   if (fault !== undefined) throw new ExpressionError(`invalid matches argument: ${fault}`, pattern.at)
 }
 

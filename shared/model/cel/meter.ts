@@ -1,6 +1,11 @@
+import type { Pattern } from '../schema/pattern.ts'
+import type { CelFailure } from './value.ts'
+
 /** What expressions may still cost. A step is worth about thirty nanoseconds. */
 export class Meter {
   left: number
+  /** By their texts: those that are compiled with their expressions, and those that are paid for. */
+  readonly patterns = new Map<string, Pattern | CelFailure>()
 
   constructor(steps: number) {
     this.left = steps

@@ -1,4 +1,5 @@
 import { lazy } from '../lazy.ts'
+import type { Pattern } from '../schema/pattern.ts'
 import { build } from './build.ts'
 import type { Built, Constructs, Frame, Scope } from './built.ts'
 import { describeError, ExpressionError, type Expression } from './expression.ts'
@@ -11,11 +12,12 @@ import { namedFormats } from './functions/named-formats.ts'
 import { network } from './functions/network.ts'
 import { operators } from './functions/operators.ts'
 import { quantities } from './functions/quantity.ts'
-import { patternOf, strings } from './functions/strings.ts'
+import { strings } from './functions/strings.ts'
 import { urls } from './functions/url.ts'
-import { Meter } from './meter.ts'
+import type { Meter } from './meter.ts'
 import { overloadsOf } from './overload.ts'
 import { parseExpression } from './parse.ts'
+import { tryCompile } from './patterns.ts'
 import { Bindings, showType, type Type } from './type.ts'
 import { CelFailure, type Result } from './value.ts'
 
@@ -79,7 +81,9 @@ export function compileExpression(
 ): Program | { readonly fault: string } {
   try {
     const bindings = new Bindings()
-    const scope = { variables: placesOf(variables), bindings, checkPattern, ...languageOf(goal) }
+    const patterns = new Map<string, Pattern>()
+    const usePattern = (source: string): string | undefined => checkPattern(source, patterns)
+    const scope = { variables: placesOf(variables), bindings, checkPattern: usePattern, ...languageOf(goal) }
     const { type, run } = build(parseExpression(text), scope)
     const settled = bindings.settle(type)
     const fault = findTypeFault(settled, goal)
@@ -87,6 +91,7 @@ export function compileExpression(
     return {
       type: settled,
       run: (values, meter) => {
+        for (const [source, pattern] of patterns) meter.patterns.set(source, pattern)
         const frame: Frame = { slots: [...values], meter }
         return run(frame)
       },
@@ -118,7 +123,10 @@ function findTypeFault(type: Type, goal: Goal): string | undefined {
   return isOpen || goal.includes(type.kind) ? undefined : `must evaluate to ${goal.join(' or ')}, not ${shown}`
 }
 
-function checkPattern(source: string): string | undefined {
-  const pattern = patternOf(source, new Meter(Infinity))
-  return pattern instanceof CelFailure ? pattern.message : undefined
+/** What is wrong with a pattern that is written down; one that holds goes to the others. */
+function checkPattern(source: string, patterns = new Map<string, Pattern>()): string | undefined {
+  const pattern = tryCompile(source)
+  if (pattern instanceof CelFailure) return pattern.message
+  patterns.set(source, pattern)
+  return undefined
 }

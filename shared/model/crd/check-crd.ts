@@ -1,6 +1,7 @@
 import { checkReviewVersions } from '../review-versions.ts'
 import { measureRules } from '../cel/check-rules.ts'
 import { checkRuleCosts } from '../cel/cost/check-costs.ts'
+import { checkPatterns } from './check-patterns.ts'
 import { checkNames, checkNamesUnchanged } from './check-names.ts'
 import { checkVersion } from './check-version.ts'
 import { customResourceDefinitionSchema } from './crd-schema.ts'
@@ -51,6 +52,8 @@ function checkVersions(
     const detail = `rules of x-kubernetes-validations have ${ruleText} characters in all, and may have ${ruleTextMax}`
     return [forbidden(field, detail)]
   }
+  const excess = isUnchanged(versions, live) ? [] : checkPatterns(versions)
+  if (excess.length > 0) return excess
   const errors = versions.flatMap((version, i) => {
     const found = checkVersion(version, entry(field, i))
     return found.length > 0 ? found : checkCosts(version, entry(field, i), live)
@@ -60,6 +63,15 @@ function checkVersions(
     errors.push(invalid(field, names, 'must have exactly one version marked as storage version'))
   }
   return errors
+}
+
+/** Whether the schemas are those that are stored already. */
+function isUnchanged(
+  versions: readonly CustomResourceDefinitionVersion[],
+  live: CustomResourceDefinition | undefined,
+): boolean {
+  const schemasOf = (all: typeof versions): Json => all.map(({ schema }) => (schema?.openAPIV3Schema ?? null) as Json)
+  return live !== undefined && equal(schemasOf(versions), schemasOf(live.spec.versions))
 }
 
 /** What is stored already is let be: its objects have been held against it. */

@@ -1,3 +1,4 @@
+import type { PatternBudget } from '../cel/pattern-budget.ts'
 import { compileExpression, type PolicyGoal, type Program } from '../cel/program.ts'
 import { objectOf, parseType, plain, type Type } from '../cel/type.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
@@ -58,12 +59,18 @@ const policyVariables = [
   'authorizer.requestResource',
 ] as const
 
-/** The policy, and what is wrong with the expressions that are left out of it. */
-export function compilePolicy(spec: PolicySpec): {
+/**
+ * The policy, and what is wrong with the expressions that are left out of it. With a budget patterns that are too much
+ * are left out, too: of what is stored already, none.
+ */
+export function compilePolicy(
+  spec: PolicySpec,
+  budget?: PatternBudget,
+): {
   readonly policy: CompiledPolicy
   readonly errors: readonly FieldError[]
 } {
-  const { base, compile, errors } = compileBase(spec)
+  const { base, compile, errors } = compileBase(spec, policyConditions, budget)
   const validations = (spec.validations ?? []).flatMap((validation, i) => {
     const field = entry('spec.validations', i)
     const { expression, messageExpression } = validation
@@ -83,11 +90,14 @@ export function compilePolicy(spec: PolicySpec): {
 }
 
 /** The same of a policy that changes what is written. */
-export function compileMutations(spec: MutatingPolicySpec): {
+export function compileMutations(
+  spec: MutatingPolicySpec,
+  budget?: PatternBudget,
+): {
   readonly policy: CompiledMutations
   readonly errors: readonly FieldError[]
 } {
-  const { base, compile, errors } = compileBase(spec)
+  const { base, compile, errors } = compileBase(spec, policyConditions, budget)
   const mutations = (spec.mutations ?? []).flatMap(({ patchType, applyConfiguration, jsonPatch }, i) => {
     const isApply = patchType === 'ApplyConfiguration'
     const { expression } = (isApply ? applyConfiguration : jsonPatch) ?? {}
@@ -103,16 +113,20 @@ export function compileMutations(spec: MutatingPolicySpec): {
 export function compileConditions(
   matchConditions: NonNullable<PolicyBase['matchConditions']>,
   path: string,
+  budget?: PatternBudget,
 ): { readonly conditions: CompiledBase; readonly errors: readonly FieldError[] } {
-  const { base, errors } = compileBase({ matchConditions }, path)
+  const { base, errors } = compileBase({ matchConditions }, path, budget)
   return { conditions: base, errors }
 }
+
+const policyConditions = 'spec.matchConditions'
 
 type Compile = (field: string, text: string, goal: PolicyGoal) => Program | undefined
 
 function compileBase(
   spec: PolicyBase,
-  conditionsAt = 'spec.matchConditions',
+  conditionsAt: string,
+  budget?: PatternBudget,
 ): {
   readonly base: CompiledBase
   readonly compile: Compile
@@ -121,9 +135,10 @@ function compileBase(
   const errors: FieldError[] = []
   const known = new Map<string, Type>()
   const compile: Compile = (field, text, goal) => {
-    const made = compileExpression(text, typesWith(known, spec, goal), goal)
-    if ('fault' in made) errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
-    return 'fault' in made ? undefined : made
+    errors.push(...(budget?.spendOnExpression(text, field) ?? []))
+    const made = budget?.isSpent === true ? undefined : compileExpression(text, typesWith(known, spec, goal), goal)
+    if (made !== undefined && 'fault' in made) errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
+    return made === undefined || 'fault' in made ? undefined : made
   }
   const conditions = (spec.matchConditions ?? []).flatMap((one, i) => {
     const program = compile(child(entry(conditionsAt, i), 'expression'), one.expression, truth)

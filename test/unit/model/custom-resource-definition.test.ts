@@ -77,6 +77,72 @@ const version = 'spec.versions[0]'
 const column = { name: 'Color', type: 'string' as const, jsonPath: '.spec.color' }
 const columns = (count: number) => Array.from({ length: count }, () => column)
 
+/** Patterns take so many steps to compile in all, wherever they stand. */
+function patternRows(): readonly Row[] {
+  const large = (i: number): string => `(?:ab|cd){240}${i}`
+  const fields = (count: number, make: (i: number) => object): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, { type: 'string', ...make(i) }]))
+  const of = (because: string, properties: object, at?: string): Row => ({
+    because: `patterns take so many steps in all: ${because}`,
+    crd: withVersion({ schema: { openAPIV3Schema: { type: 'object', properties } } }),
+    ...(at !== undefined && {
+      errors: [
+        `${version}.schema.openAPIV3Schema.properties${at}: Forbidden: its pattern and those before it take more than 1000000 steps to compile; repeat less`,
+      ],
+    }),
+  })
+  const rule = (i: number): object => ({ rule: `self.matches('${large(i)}')` })
+  const said = (i: number): object => ({ rule: 'true', messageExpression: `self.find('${large(i)}')` })
+  return [
+    of(
+      'eight are few enough',
+      fields(8, (i) => ({ pattern: large(i) })),
+    ),
+    of(
+      'the ninth is too many',
+      fields(3_000, (i) => ({ pattern: large(i) })),
+      '[f8].pattern',
+    ),
+    of(
+      'the same counts once',
+      fields(3_000, () => ({ pattern: large(0) })),
+    ),
+    of(
+      'in items',
+      fields(9, (i) => ({ type: 'array', items: { type: 'string', pattern: large(i) } })),
+      '[f8].items.pattern',
+    ),
+    of(
+      'in branches',
+      fields(9, (i) => ({ anyOf: [{ pattern: large(i) }] })),
+      '[f8].anyOf[0].pattern',
+    ),
+    of(
+      'in what may not be',
+      fields(9, (i) => ({ not: { pattern: large(i) } })),
+      '[f8].not.pattern',
+    ),
+    of(
+      'in rules',
+      fields(9, (i) => ({ maxLength: 9, 'x-kubernetes-validations': [rule(i)] })),
+      '[f8].x-kubernetes-validations[0].rule',
+    ),
+    of(
+      'in messages of rules',
+      fields(9, (i) => ({ maxLength: 9, 'x-kubernetes-validations': [said(i)] })),
+      '[f8].x-kubernetes-validations[0].messageExpression',
+    ),
+    of(
+      'a default is none',
+      fields(1, () => ({
+        type: 'object',
+        'x-kubernetes-preserve-unknown-fields': true,
+        default: fields(9, (i) => ({ pattern: large(i) })),
+      })),
+    ),
+  ]
+}
+
 /** Compared with apiextensions-apiserver 0.32, which writes `spec.validation` for the schema of the only version. */
 const rows: readonly Row[] = [
   { because: 'a plain definition is fine', crd: widgets },
@@ -94,6 +160,7 @@ const rows: readonly Row[] = [
     }),
     errors: ['spec.versions: Forbidden: rules of x-kubernetes-validations have 25008 characters in all'],
   })),
+  ...patternRows(),
   {
     because: 'an object without a spec is none',
     crd: { ...widgets, spec: undefined },

@@ -33,6 +33,13 @@ describe.each<[string, Check]>([
   })
 })
 
+/** Validations, each with a pattern that takes an eighth of what all patterns may. */
+const patterned = (count: number, name = (i: number): number => i): { readonly validations: readonly object[] } => ({
+  validations: Array.from({ length: count }, (_, i) => ({
+    expression: `'a'.matches('(?:ab|cd){240}${name(i)}')`,
+  })),
+})
+
 describe('a policy', () => {
   const validations = [{ expression: 'true' }]
   const [matched, param] = ['spec.matchConstraints.resourceRules', 'spec.paramKind']
@@ -111,6 +118,8 @@ describe('a policy', () => {
     ['with a rule that is none', { validations: [{ expression: '(' }] }, ['spec.validations[0].expression Invalid']],
     ['as long as it may be', long(25_000), []],
     ['longer than it may be', long(25_001), ['spec Forbidden']],
+    ['with patterns that take too much to compile', patterned(9), ['spec.validations[8].expression Forbidden']],
+    ['with patterns that are the same, which count once', patterned(90, () => 0), []],
     ['too long to be compiled', { ...long(25_001), variables: [{ name: 'v', expression: '(' }] }, ['spec Forbidden']],
   ])('%s', (_what, spec, errors) => {
     expect(errorsOf(checkPolicy, spec)).toEqual(errors)
@@ -156,6 +165,10 @@ describe('a policy that changes what is written', () => {
     expect(errorsOf(checkMutatingPolicy, { mutations })[0]).toBe('spec.mutations[1].jsonPatch Required')
     const long = { mutations: [change], description: 'x'.repeat(25_000) }
     expect(errorsOf(checkMutatingPolicy, long)).toEqual(['spec Forbidden'])
+    const variables = patterned(9).validations.map((one, i) => ({ ...one, name: `v${i}` }))
+    expect(errorsOf(checkMutatingPolicy, { mutations: [change], variables })).toEqual([
+      'spec.variables[8].expression Forbidden',
+    ])
     const wrong = { mutations: [{ ...change, applyConfiguration: { expression: '(' } }] }
     expect(errorsOf(checkMutatingPolicy, wrong)).toEqual([`${path}.applyConfiguration.expression Invalid`])
   })

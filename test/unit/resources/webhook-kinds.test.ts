@@ -50,6 +50,24 @@ describe('a webhook', () => {
     expect(fieldsOf({ ...whole, ...more })).toEqual(fields.map((field) => `webhooks[0].${field}`))
   })
 
+  it('has conditions that are short enough to be compiled with those of all others', () => {
+    const long = { matchConditions: [{ name: 'c', expression: `true${' '.repeat(9_000)}` }] }
+    const named = (name: string): JsonObject => ({ ...whole, ...long, name: `${name}.example.dev` })
+    expect(fieldsOf(named('a'), named('b'))).toEqual([])
+    expect(fieldsOf(named('a'), named('b'), named('c'))).toEqual(['webhooks'])
+  })
+
+  it('has patterns in its conditions that take little to compile with those of all others', () => {
+    const matching = (i: number): JsonObject => ({
+      ...whole,
+      name: `i${i}.example.dev`,
+      matchConditions: [{ name: 'c', expression: `'a'.matches('(?:ab|cd){240}${i}')` }],
+    })
+    expect(fieldsOf(...Array.from({ length: 8 }, (_, i) => matching(i)))).toEqual([])
+    const place = 'webhooks[8].matchConditions[0].expression'
+    expect(fieldsOf(...Array.from({ length: 12 }, (_, i) => matching(i)))).toEqual([place])
+  })
+
   it('has a name that no other has', () => {
     expect(fieldsOf(whole, { ...whole, name: 'i.example.dev' }, whole)).toEqual(['webhooks[2].name'])
   })

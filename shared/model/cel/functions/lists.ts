@@ -1,10 +1,9 @@
-import { RE2JS } from 're2js'
 import { isSame } from '../equality.ts'
 import type { Functions, Run } from '../overload.ts'
 import type { Meter } from '../meter.ts'
 import { CelDuration, CelFailure, Optional, type Result, type Uint, type Value } from '../value.ts'
 import { compareValues, naturalNumber, wholeNumber } from './operators.ts'
-import { patternOf } from './strings.ts'
+import { patternOf } from '../patterns.ts'
 
 type Values = readonly Value[]
 
@@ -91,11 +90,13 @@ function findAll(text: string, source: string, most: number, meter: Meter): Resu
   const pattern = patternOf(source, meter)
   if (pattern instanceof CelFailure) return pattern
   const found: string[] = []
-  meter.spend(text.length * pattern.stepsPerCharacter)
-  const matcher = RE2JS.compile(source).matcher(text)
-  while (found.length !== most && matcher.find()) {
-    found.push(matcher.group() ?? '')
-    meter.spend(4 + ((text.length * pattern.stepsPerCharacter) >> 6))
+  const { stepsPerCharacter } = pattern
+  meter.spend((1 + text.length) * stepsPerCharacter)
+  for (const { text: part, end } of pattern.findIn(text)) {
+    found.push(part)
+    if (found.length === most) return found
+    // Each next search may look at all the rest to find a short place.
+    meter.spend(4 + (((text.length - end) * stepsPerCharacter) >> 2))
   }
   return found
 }
@@ -115,7 +116,7 @@ const regexTable: Readonly<Record<string, Run>> = {
 function matches(text: string, source: string, meter: Meter): Result {
   const pattern = patternOf(source, meter)
   if (pattern instanceof CelFailure) return pattern
-  meter.spend(1 + text.length * pattern.stepsPerCharacter)
+  meter.spend((1 + text.length) * pattern.stepsPerCharacter)
   return pattern.matches(text)
 }
 

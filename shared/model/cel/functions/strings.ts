@@ -1,5 +1,4 @@
 import { quote } from '../../schema/field-error.ts'
-import { compilePattern, type Pattern } from '../../schema/pattern.ts'
 import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelFailure, type Result, type Value } from '../value.ts'
@@ -33,28 +32,6 @@ function trim(text: string): string {
 
 const lonelySpaces = [0x9, 0xa, 0xb, 0xc, 0xd, 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000]
 const spaces: ReadonlySet<number> = new Set([...lonelySpaces, ...Array.from({ length: 11 }, (_, i) => 0x2000 + i)])
-
-const patterns = new Map<string, Pattern | CelFailure>()
-const patternsMax = 1_000
-
-/** A pattern that is compiled once; a failure for a text that is none. */
-export function patternOf(source: string, meter: Meter): Pattern | CelFailure {
-  const known = patterns.get(source)
-  if (known !== undefined) return known
-  meter.spend(source.length * 100)
-  if (patterns.size >= patternsMax) patterns.clear()
-  const pattern = tryCompile(source)
-  patterns.set(source, pattern)
-  return pattern
-}
-
-function tryCompile(source: string): Pattern | CelFailure {
-  try {
-    return compilePattern(source)
-  } catch (error) {
-    return new CelFailure(error instanceof Error ? error.message : String(error))
-  }
-}
 
 function charAt(text: string, place: number): Result {
   const points = pointsOf(text)

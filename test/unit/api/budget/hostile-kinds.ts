@@ -44,13 +44,18 @@ function nested(levels: number): StructuralSchema {
 }
 
 /** The definition of such a kind, with forty columns that search for what is not there. */
-export function definitionOf(kind: HostileKind): JsonObject {
+function definitionOf(kind: HostileKind): JsonObject {
+  return defined(kind, schemas[kind])
+}
+
+/** The definition of a kind with such a spec. */
+export function defined(kind: string, spec: StructuralSchema): JsonObject {
   const plural = kind.toLowerCase()
   const version = {
     name: 'v1',
     served: true,
     storage: true,
-    schema: { openAPIV3Schema: { type: 'object', properties: { spec: schemas[kind] } } },
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
     additionalPrinterColumns: Array.from({ length: 40 }, (_, i) => ({
       name: `c${i}`,
       type: 'string',
@@ -78,7 +83,7 @@ export function bodyOf(kind: HostileKind, spec: JsonObject, name = 'a'): JsonObj
   return { apiVersion: 'hostile.dev/v1', kind: kindName(kind), metadata: { name }, spec }
 }
 
-function kindName(kind: HostileKind): string {
+function kindName(kind: string): string {
   return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`
 }
 

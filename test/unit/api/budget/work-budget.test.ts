@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { JsonObject } from '../../../../shared/model/json.ts'
+import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { isLong } from '../../../support/strength.ts'
 import { createHarness, type Harness } from '../harness.ts'
 import { enveloped, field } from '../protobuf-bytes.ts'
 import { heldMs, heldMsMax, type Hostile } from './held.ts'
-import { bodyOf, definitionOf, definitions, pathOf, serveHostileKinds } from './hostile-kinds.ts'
+import { bodyOf, defined, definitions, pathOf, schemas, serveHostileKinds } from './hostile-kinds.ts'
 import { hostileRequest } from './hostile-request.ts'
 
 /**
@@ -215,11 +216,91 @@ it.each(rows)('$because holds the process for no tenth of a second', async (row)
   expect(await heldMs(row, harness)).toBeLessThan(heldMsMax)
 })
 
-it('nor does a definition with nine thousand properties', async () => {
+const hard = (i: number): string => `(?:ab|cd){240}${i}`
+const fieldsOf = (count: number, make: (i: number) => StructuralSchema): StructuralSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, make(i)])),
+})
+const ruled = (rule: string): StructuralSchema => ({
+  type: 'string',
+  maxLength: 9,
+  'x-kubernetes-validations': [{ rule }],
+})
+
+const hostileDefinitions: readonly (readonly [because: string, spec: StructuralSchema, status: number])[] = [
+  ['nine thousand properties', schemas.wide, 201],
+  ['three thousand patterns', fieldsOf(3_000, (i) => ({ type: 'string', pattern: hard(i) })), 422],
+  ['as many patterns as it may have', fieldsOf(8, (i) => ({ type: 'string', pattern: hard(i) })), 201],
+  ['many small patterns', fieldsOf(7_000, (i) => ({ type: 'string', pattern: `^a${i}$` })), 422],
+  ['patterns of empty groups', fieldsOf(40, (i) => ({ type: 'string', pattern: `${'(){999}'.repeat(99)}${i}` })), 422],
+  ['patterns in rules', fieldsOf(400, (i) => ruled(`self.matches('${hard(i)}')`)), 422],
+  ['as many rules as it may have', fieldsOf(800, (i) => ruled(`self.contains('x${i}')`)), 201],
+]
+
+it.each(hostileDefinitions)('nor does a definition with %s', async (_, spec, status) => {
   const alone = await createHarness()
-  const row = { line: `POST ${definitions}?dryRun=All`, sent: { body: JSON.stringify(definitionOf('wide')) } }
-  expect(await heldMs(row, alone)).toBeLessThan(heldMsMax)
+  const body = JSON.stringify(defined('Hard', spec))
+  expect(await heldMs({ line: `POST ${definitions}?dryRun=All`, sent: { body }, status }, alone)).toBeLessThan(
+    heldMsMax,
+  )
   alone.close()
+})
+
+const admission = '/apis/admissionregistration.k8s.io/v1'
+const patternsInConditions = Array.from({ length: 50 }, (_, i) => ({
+  name: `c${i}`,
+  expression: `'a'.matches('${hard(i)}')`,
+}))
+const policyOf = (validations: readonly object[]): object => ({
+  metadata: { name: 'p.dev' },
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['CREATE'], resources: ['*'] }],
+    },
+    validations,
+  },
+})
+
+it.each([
+  [
+    'an admission policy with many patterns',
+    'validatingadmissionpolicies',
+    policyOf(patternsInConditions.map(({ expression }) => ({ expression }))),
+    422,
+  ],
+  [
+    'an admission policy with as many expressions as it may have',
+    'validatingadmissionpolicies',
+    policyOf(
+      Array.from({ length: 100 }, (_, i) => ({
+        expression: `object.spec.s.all(a, a.b.exists(b, b.c == ${i}))${' || false'.repeat(15)}`,
+      })),
+    ),
+    201,
+  ],
+  [
+    'webhooks whose conditions have many patterns',
+    'validatingwebhookconfigurations',
+    {
+      metadata: { name: 'w' },
+      webhooks: Array.from({ length: 50 }, (_, i) => ({
+        name: `h${i}.hostile.dev`,
+        clientConfig: { url: 'https://h.dev' },
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        matchConditions: patternsInConditions.slice(0, 7).map(({ name, expression }) => ({
+          name,
+          expression: expression.replace("')", `${i}')`),
+        })),
+      })),
+    },
+    422,
+  ],
+] as const)('nor is it held by %s', async (_, plural, body, status) => {
+  const sent = { body: JSON.stringify(body) }
+  expect(await heldMs({ line: `POST ${admission}/${plural}?dryRun=All`, sent, status }, harness)).toBeLessThan(
+    heldMsMax,
+  )
 })
 
 it('nor does any request that a grammar draws', async () => {

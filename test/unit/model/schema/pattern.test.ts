@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
-import { compilePattern } from '../../../../shared/model/schema/pattern.ts'
+import { compilePattern, compileStepsOf } from '../../../../shared/model/schema/pattern.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
-import { processorMs } from '../../../support/processor-time.ts'
+import { processorMs, slowness } from '../../../support/processor-time.ts'
 import { least, share } from '../../../support/strength.ts'
 
 describe('compilePattern', () => {
@@ -27,6 +27,9 @@ describe('compilePattern', () => {
     { source: `(?:${'a'.repeat(60)}){90,}`, because: 'an open repetition counts its least' },
     { source: '('.repeat(5_000), because: 'it nests too deeply' },
     { source: '['.repeat(20_000), because: 'it is too long' },
+    { source: '()'.repeat(60).concat('(){1000}'.repeat(6)), because: 'empty groups count as one character each' },
+    { source: `(?:${'a'.repeat(60)}\\Q(\\E){100}`, because: 'a parenthesis that is quoted opens nothing' },
+    { source: `(?:${'a'.repeat(60)}[[:alpha:](]){100}`, because: 'a parenthesis in a class opens nothing' },
     { source: `\\pL{1000}${'\\x{41}{1000}'.repeat(5)}`, because: 'escapes count as one character each' },
   ]
 
@@ -47,6 +50,108 @@ describe('compilePattern', () => {
 
   it.each(taken)('takes $source, because $because', ({ source }) => {
     expect(() => compilePattern(source)).not.toThrow()
+  })
+})
+
+/** Instructions of the program that RE2JS made; it keeps them to itself. */
+function instructionsOf(source: string): number {
+  const { re2Input } = RE2JS.compile(source) as unknown as { re2Input: { prog: { inst: readonly unknown[] } } }
+  return re2Input.prog.inst.length
+}
+
+describe('what a pattern unrolls to', () => {
+  const atom = fc.constantFrom(
+    'a',
+    '()',
+    '(?:)',
+    '[(]',
+    '[[:alpha:](]',
+    '\\Q(a)\\E',
+    '\\Q)',
+    '[]{9}]',
+    '\\{9\\}',
+    '\\(',
+    '|',
+    '^',
+    '\\pL',
+  )
+  const times = fc.constantFrom('', '*', '?', '{3}', '{0,3}', '{2,}')
+  const { source } = fc.letrec<{ source: string }>((tie) => ({
+    source: fc
+      .array(
+        fc.oneof(
+          { depthSize: 'small', withCrossShrink: true },
+          fc.tuple(atom, times).map((parts) => parts.join('')),
+          fc.tuple(tie('source'), times).map(([inner, count]) => `(${inner})${count}`),
+        ),
+        { minLength: 1, maxLength: 5 },
+      )
+      .map((parts) => parts.join('')),
+  }))
+
+  it('is no less than a sixth of what RE2 makes of it', () => {
+    let compiled = 0
+    fc.assert(
+      fc.property(source, (written) => {
+        let instructions: number
+        try {
+          instructions = instructionsOf(written)
+        } catch {
+          return
+        }
+        compiled++
+        // Besides what begins and ends each program.
+        expect(instructions).toBeLessThanOrEqual(10 + 6 * compilePattern(written).stepsPerCharacter)
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(compiled).toBeGreaterThan(500)
+  })
+})
+
+describe('what it costs to compile a pattern', () => {
+  it.each([
+    ['a', 780],
+    ['a{1000}', 70_770],
+    ['(){1000}', 70_780],
+    ['[ab][cd]', 1_320],
+    ['\\p{L}\\PN', 5_990],
+    ['a'.repeat(10_001), 100_710],
+    ['(?:a{1000}){1000}', 870],
+  ])('%s is known before it is compiled', (source, steps) => {
+    expect(compileStepsOf(source)).toBe(steps)
+  })
+
+  it('is no less than it takes', () => {
+    const hardest = [
+      (i: number) => `(?:ab|cd){240}${i}`,
+      (i: number) => `${'(){1000}'.repeat(4)}${i}`,
+      (i: number) => `(?i)${'[a-z]'.repeat(1_000)}${i}`,
+      (i: number) => `(?i)${'[\\p{L}\\p{N}]'.repeat(100)}${i}`,
+      (i: number) => `${'(?:a*|b)*'.repeat(400)}${i}`,
+      (i: number) => `a{0,1000}${i}`,
+      (i: number) => `^[a-z]+${i}$`,
+    ]
+    for (const make of hardest) {
+      const sources = Array.from({ length: Math.ceil(1_000_000 / compileStepsOf(make(10))) }, (_, i) => make(i + 10))
+      const slow = slowness()
+      const tookMs = processorMs(() => {
+        for (const source of sources) compilePattern(source)
+      })
+      // A million steps are thirty milliseconds; the first ones of a process take longer.
+      expect({ source: make(0), isSlow: tookMs / slow > 90 }).toEqual({ source: make(0), isSlow: false })
+    }
+  })
+
+  it('is spent once', () => {
+    const source = `(?:ab|cd){200}${Math.PI}`
+    expect(compilePattern(source)).toBe(compilePattern(source))
+  })
+
+  it('is spent again for what was compiled long ago', () => {
+    const first = compilePattern('long ago')
+    for (let i = 0; i < 40; i++) compilePattern(`${'(?:a{1000})'.repeat(3)}${i}`)
+    expect(compilePattern('long ago')).not.toBe(first)
   })
 })
 
