@@ -69,14 +69,32 @@ function isEstablished(definition: CustomResourceDefinition): boolean {
 
 type Version = CustomResourceDefinition['spec']['versions'][number]
 
+/** Kinds without functions, by their definitions and the names of their versions: as long as these are the same. */
+const plainKinds = new WeakMap<CustomResourceDefinition, Map<string, ServedKind>>()
+
 function kindOf(
-  { metadata, spec, status }: CustomResourceDefinition,
+  definition: CustomResourceDefinition,
   version: Version,
   functions?: Pick<KindFunctions, 'of' | 'hooksOf'>,
 ): ServedKind {
+  const { spec, status } = definition
   const names = status?.acceptedNames ?? spec.names
   const conversion = functions?.of(spec.group, names.kind)
   const hooks = functions?.hooksOf(spec.group, names.kind)
+  if (conversion !== undefined || hooks !== undefined) return makeKind(definition, version, { conversion, hooks })
+  const known = plainKinds.get(definition) ?? new Map<string, ServedKind>()
+  plainKinds.set(definition, known)
+  const kind = known.get(version.name) ?? makeKind(definition, version, {})
+  known.set(version.name, kind)
+  return kind
+}
+
+function makeKind(
+  { metadata, spec, status }: CustomResourceDefinition,
+  version: Version,
+  { conversion, hooks }: { readonly [Name in 'conversion' | 'hooks']?: ServedKind[Name] | undefined },
+): ServedKind {
+  const names = status?.acceptedNames ?? spec.names
   const deprecation = deprecationOf(spec, version)
   const served = spec.versions.filter((one) => one.served)
   return {

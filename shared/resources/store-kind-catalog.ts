@@ -1,3 +1,4 @@
+import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { Eventual } from '../model/eventual.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -30,7 +31,12 @@ export interface CatalogOptions {
  * The catalog over the definitions in the store. A kind it does not know makes it look again, at most once a second.
  */
 export function createKindCatalog({ store, clock, maxAgeMs, ...sources }: CatalogOptions): StoreKindCatalog {
-  const kept = keepReading({ read: () => readIndex(store, sources), clock, maxAgeMs })
+  let definitions: readonly CustomResourceDefinition[] = []
+  const read = async (): Promise<Index> => {
+    definitions = asBefore(await definitionsIn(store), definitions)
+    return indexOf(definitions, sources)
+  }
+  const kept = keepReading({ read, clock, maxAgeMs })
 
   // Where every change is told, nothing that is kept is old.
   const agedAtMost = (oldestMs: number): number => (maxAgeMs === Infinity ? Infinity : Math.min(maxAgeMs, oldestMs))
@@ -63,11 +69,26 @@ interface Index {
   readonly byName: ReadonlyMap<string, ServedKind>
 }
 
-async function readIndex(
-  store: ObjectStore,
+/**
+ * Definitions that have not changed since are the same objects: what was made of their schemas is kept, and is not made
+ * again whenever any definition changes.
+ */
+function asBefore(
+  definitions: readonly CustomResourceDefinition[],
+  before: readonly CustomResourceDefinition[],
+): readonly CustomResourceDefinition[] {
+  const known = new Map(before.map((one) => [one.metadata.uid, one]))
+  return definitions.map((one) => {
+    const { uid, resourceVersion } = one.metadata
+    const same = known.get(uid)
+    return same !== undefined && same.metadata.resourceVersion === resourceVersion ? same : one
+  })
+}
+
+function indexOf(
+  definitions: readonly CustomResourceDefinition[],
   { functions: own, conversions }: Pick<CatalogOptions, 'functions' | 'conversions'>,
-): Promise<Index> {
-  const definitions = await definitionsIn(store)
+): Index {
   const functions = conversions === undefined ? own : withWebhooks(own, definitions, conversions)
   const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap((one) => servedKindsOf(one, functions))]
   const stored = [...builtInKinds, ...definitions.flatMap((one) => storedKindOf(one, functions) ?? [])]

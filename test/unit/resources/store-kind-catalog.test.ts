@@ -65,6 +65,18 @@ describe('a catalog of kinds', () => {
     expect(store.asked).toHaveLength(2)
   })
 
+  it('keeps the kinds of definitions that have not changed, with all that was made of their schemas', async () => {
+    const { define, all, byKind, invalidate } = open()
+    define('Thing')
+    define('Other')
+    const [things, others] = [await byKind('g.dev', 'Thing'), await byKind('g.dev', 'Other')]
+    expect((await all()).filter((kind) => kind === things)).toHaveLength(1)
+    define('Other')
+    invalidate()
+    expect(await byKind('g.dev', 'Thing')).toBe(things)
+    expect(await byKind('g.dev', 'Other')).not.toBe(others)
+  })
+
   it('looks again when it is told to', async () => {
     const { define, byKind, invalidate } = open()
     expect(await byKind('g.dev', 'Thing')).toBeUndefined()
