@@ -9,7 +9,8 @@ import { coreVersions, groupDocument, groupList, resourceList } from './discover
 import { versionDocument } from './discovery/version.ts'
 import { emptyKinds, withUnstoredKinds } from './empty-kinds.ts'
 import { noSuchPath } from './failure.ts'
-import { hashContent, openApiDocuments, type HashedText, type OpenApiDocuments } from './openapi/documents.ts'
+import { openApiDocuments, type OpenApiDocuments } from './openapi/documents.ts'
+import { createRest, type HashedText } from './openapi/hashed-text.ts'
 import { openApiV2Protobuf, openApiV2ProtobufType } from './openapi/static-v2.ts'
 import { openApiV2Document } from './openapi/v2-document.ts'
 import { issuerDocuments } from './issuer-documents.ts'
@@ -25,7 +26,7 @@ export type PathHandler = (request: HttpRequest, segments: readonly string[]) =>
 
 interface PathServices extends Pick<
   ApiServices,
-  'catalog' | 'version' | 'pages' | 'operations' | 'computed' | 'tokens'
+  'catalog' | 'version' | 'clock' | 'pages' | 'operations' | 'computed' | 'tokens'
 > {
   /** Of the health of the process. */
   readonly checks: ReadonlyMap<string, PathAnswer>
@@ -34,6 +35,7 @@ interface PathServices extends Pick<
 export function createPathHandler({
   catalog,
   version,
+  clock,
   pages,
   operations = new Map(),
   computed = [],
@@ -46,8 +48,11 @@ export function createPathHandler({
   const served = deriveFromKinds(catalog, (kinds) =>
     groupVersions([...withUnstoredKinds(kinds, [...emptyKinds, ...own]), ...reviewKinds]),
   )
-  const schemas = deriveFromKinds(catalog, (kinds) => openApiDocuments(described(kinds), version))
-  const oldSchemas = deriveFromKinds(catalog, (kinds) => hashContent(openApiV2Document(described(kinds), version)))
+  const documented = { setpoint: version, rest: createRest(clock) }
+  const schemas = deriveFromKinds<OpenApiDocuments>(catalog, (kinds, before) =>
+    openApiDocuments(described(kinds), documented, before),
+  )
+  const oldSchemas = deriveFromKinds(catalog, (kinds) => openApiV2Document(described(kinds), documented))
 
   const alone = new Map<string, PathAnswer>([
     ['/version', async () => json(200, versionDocument(version))],

@@ -3,14 +3,25 @@
  * domain). Equal texts have equal hashes on every machine; not for secrets.
  */
 export function textHash(text: string): string {
+  const hash = createTextHash()
+  hash.add(text)
+  return hash.digest()
+}
+
+/** The same of a text that comes in pieces. */
+export function createTextHash(): { add(piece: string): void; digest(): string } {
   let a = 0xdeadbeef
   let b = 0x41c6ce57
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    a = Math.imul(a ^ unit, 2_654_435_761)
-    b = Math.imul(b ^ unit, 1_597_334_677)
+  return {
+    add: (piece) => {
+      for (let i = 0; i < piece.length; i++) {
+        const unit = piece.charCodeAt(i)
+        a = Math.imul(a ^ unit, 2_654_435_761)
+        b = Math.imul(b ^ unit, 1_597_334_677)
+      }
+    },
+    digest: () => hex(mix(a, b)) + hex(mix(b, a)),
   }
-  return hex(mix(a, b)) + hex(mix(b, a))
 }
 
 function mix(a: number, b: number): number {

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { GroupVersion } from '../discovery/group-versions.ts'
+import { addFields, hashPieces, piecesOf, type FieldTexts, type HashedText, type Rest } from './hashed-text.ts'
 import { kindPaths } from './kind-paths.ts'
 import { kindSchemas } from './kind-schemas.ts'
 import { metaSchemas } from './meta-schemas.ts'
@@ -8,18 +9,34 @@ import { metaSchemas } from './meta-schemas.ts'
  * `/openapi/v2` in JSON, for clients that read nothing newer: the schemas and operations of all kinds in one document.
  * What version 2 has no words for is left out, as Kubernetes does: a field of such a schema takes anything.
  */
-export function openApiV2Document(versions: readonly GroupVersion[], setpoint: string): JsonObject {
-  const kinds = versions.flatMap((version) => version.kinds)
-  const schemas = Object.assign({}, metaSchemas, ...kinds.map(kindSchemas)) as JsonObject
-  const paths = Object.assign({}, ...kinds.map(kindPaths)) as JsonObject
-  return {
-    swagger: '2.0',
-    info: { title: 'Setpoint', version: setpoint },
-    paths: mapFields(paths, (path) => mapFields(path, operationInV2)),
-    definitions: mapFields(schemas, schemaInV2),
+export async function openApiV2Document(
+  versions: readonly GroupVersion[],
+  { setpoint, rest }: { readonly setpoint: string; readonly rest: Rest },
+): Promise<HashedText> {
+  const paths: FieldTexts = new Map()
+  const definitions: FieldTexts = new Map()
+  await addFields(definitions, mapFields(metaSchemas, schemaInV2), rest)
+  for (const kind of versions.flatMap((version) => version.kinds)) {
+    await addFields(paths, mapFields(kindPaths(kind), pathInV2), rest)
+    await addFields(definitions, mapFields(kindSchemas(kind), schemaInV2), rest)
+  }
+  const about: JsonObject = { swagger: '2.0', info: { title: 'Setpoint', version: setpoint } }
+  const access: JsonObject = {
     security: [{ BearerToken: [] }],
     securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
   }
+  const pieces = [
+    `${JSON.stringify(about).slice(0, -1)},"paths":`,
+    ...piecesOf(paths),
+    ',"definitions":',
+    ...piecesOf(definitions),
+    `,${JSON.stringify(access).slice(1)}`,
+  ]
+  return hashPieces(pieces, rest)
+}
+
+function pathInV2(path: Json): Json {
+  return mapFields(path, operationInV2)
 }
 
 function mapFields(object: Json | undefined, change: (value: Json) => Json): JsonObject {

@@ -28,3 +28,28 @@ it.each<readonly [string, readonly (readonly ServedKind[])[], number]>([
   for (const kinds of answers) expect(await derived()).toEqual(kinds.map(({ kind }) => kind))
   expect(made).toBe(times)
 })
+
+it('what takes time is made once for all who ask meanwhile, from what was made last', async () => {
+  let kinds = [namespaceKind]
+  const befores: unknown[] = []
+  const derived = deriveFromKinds<number>({ all: async () => kinds } as never, async (_, before) => {
+    befores.push(before)
+    await Promise.resolve()
+    return befores.length
+  })
+  expect(await Promise.all([derived(), derived(), derived()])).toEqual([1, 1, 1])
+  kinds = [secretKind]
+  expect(await derived()).toBe(2)
+  expect(befores).toEqual([undefined, 1])
+})
+
+it('what could not be made is made again', async () => {
+  let asked = 0
+  const derived = deriveFromKinds({ all: async () => [] } as never, async () => {
+    asked++
+    if (asked === 1) throw new Error('once')
+    return asked
+  })
+  await expect(derived()).rejects.toThrow('once')
+  expect(await derived()).toBe(2)
+})

@@ -5,6 +5,7 @@ import { kindPaths } from '../../../shared/api/openapi/kind-paths.ts'
 import { kindSchemas } from '../../../shared/api/openapi/kind-schemas.ts'
 import { openApiV2Protobuf } from '../../../shared/api/openapi/static-v2.ts'
 import { textHash } from '../../../shared/api/openapi/text-hash.ts'
+import { createRest } from '../../../shared/api/openapi/hashed-text.ts'
 import { openApiV2Document } from '../../../shared/api/openapi/v2-document.ts'
 import { reviewKinds } from '../../../shared/api/reviews/review-kinds.ts'
 import type { Json, JsonObject } from '../../../shared/model/json.ts'
@@ -259,8 +260,10 @@ describe('a document', () => {
     { group: 'g.dev', version: 'v1', kinds: [plainKind] },
   ]
 
-  it('is there for each version, under the hash of its text', () => {
-    const { index, documents } = openApiDocuments(versions, '0.1.0')
+  const setting = { setpoint: '0.1.0', rest: async () => {} }
+
+  it('is there for each version, under the hash of its text', async () => {
+    const { index, documents } = await openApiDocuments(versions, setting)
     expect([...documents.keys()]).toEqual(['api/v1', 'apis/g.dev/v1'])
     const { text, hash } = documents.get('apis/g.dev/v1') ?? { text: '', hash: '' }
     expect(hash).toBe(textHash(text))
@@ -268,6 +271,34 @@ describe('a document', () => {
     expect(JSON.parse(index.text)).toMatchObject({
       paths: { 'apis/g.dev/v1': { serverRelativeURL: `/openapi/v3/apis/g.dev/v1?hash=${hash}` } },
     })
+  })
+
+  it('is made again only if a kind of its version has changed', async () => {
+    const before = await openApiDocuments(versions, setting)
+    const changed = [versions[0], { ...versions[1], kinds: [{ ...plainKind, singular: 'other' }] }] as typeof versions
+    const after = await openApiDocuments(changed, setting, before)
+    expect(after.documents.get('api/v1')).toBe(before.documents.get('api/v1'))
+    expect(after.documents.get('apis/g.dev/v1')).not.toBe(before.documents.get('apis/g.dev/v1'))
+    const fewer = [{ ...versions[0], kinds: [] }] as unknown as typeof versions
+    expect((await openApiDocuments(fewer, setting, before)).documents.get('api/v1')?.kinds).toEqual([])
+  })
+
+  it('gives others their turn while it is made, after so many characters', async () => {
+    let turns = 0
+    const rest = createRest({ nextTurn: async () => void turns++ })
+    for (const characters of [199_999, 1, 100_000, 99_999, 1, 500_000, 199_999]) await rest(characters)
+    expect(turns).toBe(3)
+    const description = 'd'.repeat(150_000)
+    const large = Array.from({ length: 10 }, (_, i): ServedKind => ({
+      ...plainKind,
+      kind: `K${i}`,
+      listKind: `K${i}List`,
+      schema: { type: 'object', description },
+    }))
+    turns = 0
+    await openApiV2Document([{ group: 'g.dev', version: 'v1', kinds: large }], { setpoint: '0.1.0', rest })
+    // While the parts are made, and while the hash of all is made.
+    expect(turns).toBeGreaterThanOrEqual(9)
   })
 
   it('has a hash of sixteen digits that each letter and its place count for', () => {
@@ -284,7 +315,7 @@ describe('a document', () => {
   })
 })
 
-describe('OpenAPI v2', () => {
+describe('OpenAPI v2', async () => {
   const properties = {
     plain: { type: 'string', default: 'x' },
     whole: { type: 'object', default: { nullable: true } },
@@ -300,7 +331,9 @@ describe('OpenAPI v2', () => {
     two: { allOf: [{ required: ['a'] }, { required: ['b'] }], type: 'object' },
   }
   const kind = { ...plainKind, schema: { type: 'object', properties } } as unknown as ServedKind
-  const document = openApiV2Document([{ group: 'g.dev', version: 'v1', kinds: [kind] }], '0.1.0')
+  const setting = { setpoint: '0.1.0', rest: async () => {} }
+  const { text } = await openApiV2Document([{ group: 'g.dev', version: 'v1', kinds: [kind] }], setting)
+  const document = JSON.parse(text) as JsonObject
   const [collection, , item] = Object.values(document['paths'] as Readonly<Record<string, Operations>>)
 
   it('is a document with paths and definitions', () => {

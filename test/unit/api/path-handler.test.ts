@@ -15,10 +15,13 @@ import { request, type Sent } from './sent-request.ts'
 const newer = { ...plainKind, version: 'v2' }
 const fakeCatalog = (kinds: readonly ServedKind[]) => ({ all: async () => kinds }) as unknown as ApiServices['catalog']
 
+const fakeClock: ApiServices['clock'] = { nowMs: () => 0, sleep: async () => {} }
+
 function open(more: Partial<Parameters<typeof createPathHandler>[0]> = {}) {
   const answer = createPathHandler({
     catalog: fakeCatalog([plainKind, newer]),
     version: '0.1.0',
+    clock: fakeClock,
     pages: new Map([['metrics', { type: 'text/x', text: () => 'numbers' }]]),
     checks: new Map<string, PathAnswer>([['/livez/ping', async () => plainText(200, 'ok')]]),
     ...more,
