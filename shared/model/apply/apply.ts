@@ -63,7 +63,8 @@ export function apply(request: ApplyRequest): ApplyResult {
   })
 
   const conflicts = conflictsOf(findDisputed(claimed.conflicts, request, type))
-  if (conflicts.length > 0) return { outcome: 'conflict', conflicts, message: conflictMessage(conflicts) }
+  if (conflicts.named.length > 0)
+    return { outcome: 'conflict', conflicts: conflicts.named, message: conflictMessage(conflicts) }
 
   const isWhole = request.subresource === undefined
   const object =

@@ -6,25 +6,29 @@ import type { Manager, Owners } from './ownership.ts'
 /** A manager who would lose fields, and these fields' paths, such as `.spec.ports[name="http"].port`. */
 export interface Conflict extends Manager {
   readonly fields: readonly string[]
+}
+
+export interface Conflicts {
+  /** Sorted by manager. Each has a field. */
+  readonly named: readonly Conflict[]
   /** So many fields more, which are not named. */
-  readonly others?: number
+  readonly others: number
 }
 
 /** A reply names no more, and of each path no more than a person reads: both grow with the object. */
-const fieldsMax = 1_000
+const conflictsMax = 100
 const shownMax = 1_000
 
-/** Sorted by manager. */
-export function conflictsOf(disputed: Owners): readonly Conflict[] {
-  let left = fieldsMax
-  return [...disputed]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { fields, ...manager }]) => {
-      const named = pathsOf(fields, left).map(showShort)
-      left -= named.length
-      const others = countFields(fields) - named.length
-      return { ...manager, fields: named, ...(others > 0 && { others }) }
-    })
+export function conflictsOf(disputed: Owners): Conflicts {
+  const named: Conflict[] = []
+  let [left, others] = [conflictsMax, 0]
+  for (const [, { fields, ...manager }] of [...disputed].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const shown = left > 0 ? pathsOf(fields, left).map(showShort) : []
+    if (shown.length > 0) named.push({ ...manager, fields: shown })
+    left -= shown.length
+    others += countFields(fields) - shown.length
+  }
+  return { named, others }
 }
 
 function showShort(path: readonly string[]): string {
@@ -33,19 +37,19 @@ function showShort(path: readonly string[]): string {
 }
 
 /** Kubernetes' words; kubectl prints them and adds what the user can do. */
-export function conflictMessage(conflicts: readonly Conflict[]): string {
-  const [first] = conflicts
-  const count = conflicts.reduce((sum, { fields, others = 0 }) => sum + fields.length + others, 0)
+export function conflictMessage({ named, others }: Conflicts): string {
+  const [first] = named
+  const count = named.reduce((sum, { fields }) => sum + fields.length, others)
   if (count === 1 && first) return `Apply failed with 1 conflict: conflict with ${nameOf(first)}: ${first.fields[0]}`
-  const lines = conflicts.flatMap((conflict) => [
+  const lines = named.flatMap((conflict) => [
     `conflicts with ${nameOf(conflict)}:`,
     ...conflict.fields.map((field) => `- ${field}`),
-    ...(conflict.others === undefined ? [] : [`- and ${conflict.others} more`]),
   ])
-  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`
+  const more = others === 0 ? [] : [`and ${others} more`]
+  return `Apply failed with ${count} conflicts: ${[...lines, ...more].join('\n')}`
 }
 
-/** One cause per field, for the details of the 409. */
+/** One cause for each field that is named, for the details of the 409. */
 export function conflictCauses(conflicts: readonly Conflict[]): { reason: string; message: string; field: string }[] {
   return conflicts.flatMap((conflict) =>
     conflict.fields.map((field) => ({

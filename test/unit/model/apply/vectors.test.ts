@@ -40,7 +40,7 @@ function outcome(step: UpdaterStep, schema: StructuralSchema): UpdaterStep['want
     return { object: step.object, managers: setsOf(after) }
   }
   const claimed = claim(owners, { self, live: step.live, config: step.object, type, ignored: noFields })
-  const conflicts = conflictsOf(claimed.conflicts).flatMap((one) =>
+  const conflicts = conflictsOf(claimed.conflicts).named.flatMap((one) =>
     one.fields.map((field) => `${one.manager} ${field}`),
   )
   if (conflicts.length > 0 && !step.force) return { conflicts: conflicts.sort() }
