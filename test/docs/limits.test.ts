@@ -147,6 +147,9 @@ const limits: Readonly<Record<string, readonly number[]>> = {
     pattern('stepsOfCategory'),
   ],
   'a pattern that an expression computes': [],
+  'defaults of a version of a definition, held against its schema': [
+    constant(`${model}/schema/structural.ts`, 'defaultStepsMax'),
+  ],
   'columns of a version of a definition': [constant(`${model}/crd/check-version.ts`, 'columnsMax')],
   'a row of a table': [
     constant(`${api}/table/table.ts`, 'rowValuesMax'),

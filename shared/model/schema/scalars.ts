@@ -65,7 +65,7 @@ export function textLengthOf(text: string): number {
 }
 
 function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
-  const isAffordable = spend(walk.budget, pattern.stepsPerCharacter * text.length)
+  const isAffordable = spend(walk.budget, pattern.stepsPerCharacter * (1 + text.length))
   if (isAffordable && pattern.matches(text)) return
   if (!isAffordable) walk.errors.push(invalidHere(walk, text, tooMuchWork))
   else reportInvalid(walk, text, `should match '${pattern.source}'`)

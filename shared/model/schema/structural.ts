@@ -5,8 +5,9 @@ import { checkKeywords } from './keywords.ts'
 import { checkListKeywords } from './list-keywords.ts'
 import { pruneValue } from './prune.ts'
 import type { StructuralSchema } from './structural-schema.ts'
-import { validate } from './validate.ts'
+import { interpretSchema } from './validate.ts'
 import { checkBranches, checkPattern } from './value-validation.ts'
+import type { Budget } from './walk.ts'
 
 /**
  * Everything that keeps a value from being a structural schema as Kubernetes asks for one: what is said of a value's
@@ -27,9 +28,14 @@ function findErrors(schema: unknown, path: string): readonly FieldError[] {
   const structureErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkNode)
   if (structureErrors.length > 0) return structureErrors
   // Defaults and rules can only be held against a schema that holds.
-  const defaultErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkDefault)
+  const budget = { steps: defaultStepsMax }
+  const checkOwnDefault: Check = (node, place) => checkDefault(node, place, budget)
+  const defaultErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkOwnDefault)
   return [...defaultErrors, ...checkRules(schema as StructuralSchema, path)]
 }
+
+/** All defaults of a schema are held against it while one request waits. */
+const defaultStepsMax = 1_000_000
 
 interface Place {
   readonly path: string
@@ -201,7 +207,7 @@ function checkRuleTexts(schema: StructuralSchema, path: string): readonly FieldE
 }
 
 /** A default must be a value that its own schema takes whole, without fields it does not know. */
-function checkDefault(schema: StructuralSchema, { path, within }: Place): readonly FieldError[] {
+function checkDefault(schema: StructuralSchema, { path, within }: Place, budget: Budget): readonly FieldError[] {
   const value = schema.default ?? undefined
   const field = child(path, 'default')
   if (value === undefined) return []
@@ -210,5 +216,5 @@ function checkDefault(schema: StructuralSchema, { path, within }: Place): readon
   const { unknown } = pruneValue(schema, value)
   if (unknown.length > 0)
     return [invalid(field, value, `must not have unknown fields; ${unknown.join(', ')} is not in the schema`)]
-  return validate(schema, value, { path: field })
+  return interpretSchema(schema, value, { path: field }, budget)
 }

@@ -6,7 +6,7 @@ import { question } from './fit/fit.ts'
 import { objectFits } from './fit/fits.ts'
 import { createUnchangedTest } from './ratchet.ts'
 import type { StructuralSchema } from './structural-schema.ts'
-import { isSpent, stepsMax, type Walk } from './walk.ts'
+import { isSpent, stepsMax, type Budget, type Walk } from './walk.ts'
 
 /** What a value's surroundings have to say about its validity. */
 export interface ValidateOptions {
@@ -27,15 +27,16 @@ export function validate(schema: StructuralSchema, value: Json, options: Validat
 
 const none: readonly FieldError[] = []
 
-/** What `validate` promises, by a walk over value and schema side by side. */
+/** What `validate` promises, by a walk over value and schema side by side, which takes its steps from the budget. */
 export function interpretSchema(
   schema: StructuralSchema,
   value: Json,
   { path = '', old }: ValidateOptions = {},
+  budget: Budget = { steps: stepsMax },
 ): readonly FieldError[] {
   const node = compile(schema)
   const isUnchanged = old === undefined ? undefined : createUnchangedTest(old, value, node)
-  const walk: Walk = { root: path, steps: [], errors: [], budget: { steps: stepsMax }, isUnchanged, isQuiet: false }
+  const walk: Walk = { root: path, steps: [], errors: [], budget, isUnchanged, isQuiet: false }
   checkValue(node, value, walk)
   if (isSpent(walk.budget) && walk.errors.length === 0) return [invalid(path, '', tooMuchWork)]
   return walk.errors

@@ -79,7 +79,7 @@ const columns = (count: number) => Array.from({ length: count }, () => column)
 
 /** Patterns take so many steps to compile in all, wherever they stand. */
 function patternRows(): readonly Row[] {
-  const large = (i: number): string => `(?:ab|cd){240}${i}`
+  const large = (i: number): string => `(?:ab|cd){110}${i}`
   const fields = (count: number, make: (i: number) => object): object =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, { type: 'string', ...make(i) }]))
   const of = (because: string, properties: object, at?: string): Row => ({
