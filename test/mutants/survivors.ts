@@ -1438,7 +1438,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/apply/conflict.ts',
-    line: '.sort(([a], [b]) => (a < b ? -1 : 1))',
+    line: 'for (const [, { fields, ...manager }] of [...disputed].sort(([a], [b]) => (a < b ? -1 : 1))) {',
     replacement: '<=',
     why: 'no two owners have one id',
   },
@@ -2465,12 +2465,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'the middle of a chain is one of its parts',
   },
   {
-    path: 'shared/model/cel/program.ts',
-    line: 'return pattern instanceof CelFailure ? pattern.message : undefined',
-    replacement: 'true',
-    why: 'a pattern has no message',
-  },
-  {
     path: 'shared/model/cel/rules.ts',
     line: 'good.push({ rule, program, usesOld: usesOldSelf(rule), ...(message === undefined ? {} : { message }) })',
     replacement: 'false',
@@ -3279,31 +3273,19 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/schema/pattern.ts',
-    line: 'if (native === undefined) return { source, matches: (text) => expression.test(text), stepsPerCharacter }',
-    replacement: 'true',
-    why: 'both engines match the same, and one is faster',
-  },
-  {
-    path: 'shared/model/schema/pattern.ts',
-    line: 'const matches = (text: string): boolean => (text.length <= longestForNative ? native : expression).test(text)',
-    replacement: 'true',
-    why: 'both engines match the same, and one is faster',
-  },
-  {
-    path: 'shared/model/schema/pattern.ts',
-    line: 'const matches = (text: string): boolean => (text.length <= longestForNative ? native : expression).test(text)',
+    line: 'native !== undefined && text.length <= longestForNative ? native.test(text) : expression.test(text)',
     replacement: 'false',
     why: 'both engines match the same, and one is faster',
   },
   {
     path: 'shared/model/schema/pattern.ts',
-    line: 'const matches = (text: string): boolean => (text.length <= longestForNative ? native : expression).test(text)',
+    line: 'native !== undefined && text.length <= longestForNative ? native.test(text) : expression.test(text)',
     replacement: '<',
     why: 'both engines match the same, and one is faster',
   },
   {
     path: 'shared/model/schema/pattern.ts',
-    line: 'const matches = (text: string): boolean => (text.length <= longestForNative ? native : expression).test(text)',
+    line: 'native !== undefined && text.length <= longestForNative ? native.test(text) : expression.test(text)',
     replacement: '>',
     why: 'both engines match the same, and one is faster',
   },
@@ -3321,7 +3303,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/schema/pattern.ts',
-    line: 'total += outer.pop() ?? 0',
+    line: 'total = last + (outer.pop() ?? 0)',
     replacement: '1',
     why: 'a bracket that closes without one that opens is refused',
   },
@@ -3333,7 +3315,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/schema/pattern.ts',
-    line: 'return outer.reduce((sum, size) => sum + size, total)',
+    line: 'return { unrolled: outer.reduce((sum, size) => sum + size, total), classes, categories }',
     replacement: '-',
     why: 'a bracket that opens without one that closes is refused',
   },
@@ -3643,7 +3625,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'a copy of a type is the same type',
   },
   {
-    path: 'shared/model/cel/functions/strings.ts',
+    path: 'shared/model/cel/patterns.ts',
     line: 'return new CelFailure(error instanceof Error ? error.message : String(error))',
     replacement: 'true',
     why: 'what is thrown is an Error',
