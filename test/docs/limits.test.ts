@@ -105,6 +105,7 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'JSON patch: operations': [constant(`${api}/verbs/patch.ts`, 'operationsMax')],
   'JSON patch: text that its operations copy and move': [patch('copiedLengthMax')],
   'JSON patch: items of lists that move up or down': [patch('shiftedItemsMax')],
+  'what watches have to say and clients have not taken, in all': [constant(`${api}/watch/unread.ts`, 'bytesMax')],
   'watches that are open in one process': [watchesMax, watchesMax / 2],
   'label and field selectors': [
     constant(`${api}/selection.ts`, 'selectorLengthMax'),
