@@ -50,8 +50,8 @@ export const plantedInRules: readonly PlantedBug[] = [
   {
     bug: 'policies are read once by a process',
     file: 'shared/resources/admission-configuration.ts',
-    find: 'readConfiguration(store), clock, maxAgeMs })',
-    replace: 'readConfiguration(store), clock, maxAgeMs: Infinity })',
+    find: 'readConfiguration(store, clock), clock, maxAgeMs })',
+    replace: 'readConfiguration(store, clock), clock, maxAgeMs: Infinity })',
   },
   {
     bug: 'a process does not notice the policies that it writes',
