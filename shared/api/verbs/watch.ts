@@ -121,7 +121,7 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
     throw error
   })
   stream.past = beginPast(stream)
-  endOn(stream, opening.fault)
+  endOn(stream, opening.fault ?? start.fault)
   if (signal.aborted) stream.cut()
   return { stream, first: start.first }
 }
@@ -201,6 +201,8 @@ interface Start {
   readonly membership: Membership
   /** Whether an object neither enters nor leaves by a change. */
   readonly isFixed: boolean
+  /** Why it is over before it began: as by an old version, the client lists again. */
+  readonly fault?: OperatingError
 }
 
 async function startOf(selected: SelectedOptions, { options, services, names }: Opening): Promise<Start> {
@@ -208,8 +210,16 @@ async function startOf(selected: SelectedOptions, { options, services, names }: 
   const isFixed = !selection.isMutable
   if (options.tellsInitial) return { isFixed, ...(await startOfPresent(selected, services, names)) }
   const after = options.after ?? (await services.feed.latest())
-  const membership = isFixed ? createFixedMembership(selection) : await resumeMembership(selected, services, names)
-  return { isFixed, after, initial: undefined, first: {}, membership }
+  const start = { isFixed, after, initial: undefined, first: {} }
+  const fixed = createFixedMembership(selection)
+  if (isFixed) return { ...start, membership: fixed }
+  try {
+    return { ...start, membership: await resumeMembership(selected, services, names) }
+  } catch (error) {
+    if (error instanceof OperatingError && hasCode(error, 'EXPIRED'))
+      return { ...start, membership: fixed, fault: error }
+    throw error
+  }
 }
 
 /** From the objects there are: the first page tells where their changes begin. */

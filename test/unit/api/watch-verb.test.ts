@@ -106,6 +106,20 @@ describe('a watch that is open', () => {
     await expect(open(verb)).resolves.toBeDefined()
   })
 
+  it('ends with an event of 410, and not with that status, when what is selected cannot be looked through', async () => {
+    for (let i = 0; i < 40; i++) await harness.send(`POST ${widgets}`, { body: widget(`w${i}`) })
+    const { resources } = harness.services
+    const expired = new OperatingError('EXPIRED', 'resource version 1 lies too many writes back: list again')
+    const list: typeof resources.list = (of, options) =>
+      options?.continue === undefined ? resources.list(of, options) : Promise.reject(expired)
+    const verb = createWatch({ ...harness.services, resources: { ...resources, list } })
+    const client = await open(verb, '&resourceVersion=3&labelSelector=app')
+    expect(client.response.status).toBe(200)
+    const said = [await next(client), await next(client)].join('')
+    expect(JSON.parse(said)).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })
+    expect(await next(client)).toBeUndefined()
+  })
+
   it('ends at once if its client had left while it was opened', async () => {
     const client = new AbortController()
     const opened = createVerb()(callOf(`GET ${widgets}?watch=1`, { kind, signal: client.signal }))
