@@ -1,8 +1,9 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { KindName } from '../../ports/object-index.ts'
-import type { ListQuery, ObjectStore } from '../../ports/object-store.ts'
-import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import { keyText, type ObjectKey } from '../../model/object-key.ts'
+import { listPages } from '../../resources/list-pages.ts'
 
 export interface DamageLookOptions {
   readonly store: Pick<ObjectStore, 'list'>
@@ -30,15 +31,10 @@ export function createDamageLook({ store, kinds, clock, logger }: DamageLookOpti
   /** The store notes what it cannot read. */
   const lookAt = async (kind: KindName, signal: AbortSignal): Promise<readonly ObjectKey[]> => {
     const found: ObjectKey[] = []
-    let query: ListQuery = { ...kind, limit: pageObjects }
-    while (!signal.aborted) {
-      const { items, damaged = [], more } = await store.list(query)
+    for await (const { damaged = [], more } of listPages(store, kind, pageObjects)) {
       found.push(...damaged)
-      const last = items.at(-1)
-      if (!more || last === undefined) break
-      const { namespace, name } = keyOf(last.object)
-      query = { ...query, after: { namespace, name } }
-      await clock.sleep(pauseMs, signal)
+      if (more) await clock.sleep(pauseMs, signal)
+      if (signal.aborted) break
     }
     return found
   }
