@@ -16,38 +16,30 @@ export interface DataFiles {
   readonly runsFile: string
   /** In how many ends of the process in a row an object was under way; may be deleted at any time. */
   readonly unendedFile: string
-  /** Made after the database: where one is, there was a database. */
+  /**
+   * All that a process makes beside the database: where one of them is, there was a database. The file of users is not
+   * among them, because a person may write that one ahead of the first start.
+   */
   readonly witnesses: readonly string[]
 }
 
-/**
- * All that an earlier process leaves: whichever of it is left alone, nobody takes the directory for a new one. The file
- * of users is not among it, because a person may write that one ahead of the first start.
- */
-const madeLater = [
-  'token',
-  'authority.pem',
-  'server.pem',
-  'kubeconfig',
-  'secrets.key',
-  'service-accounts.key',
-  'audit.log',
-  'runs.db',
-  'unended-runs.json',
-  'setpoint.db-wal',
-]
-
 export function filesIn(directory: string): DataFiles {
   const path = resolve(directory)
+  const at = (name: string): string => join(path, name)
+  const file = at('setpoint.db')
+  const made = {
+    keyFile: at('secrets.key'),
+    tokenKeyFile: at('service-accounts.key'),
+    authorityFile: at('authority.pem'),
+    auditFile: at('audit.log'),
+    runsFile: at('runs.db'),
+    unendedFile: at('unended-runs.json'),
+  }
+  const others = ['token', 'server.pem', 'kubeconfig'].map(at)
   return {
-    file: join(path, 'setpoint.db'),
-    keyFile: join(path, 'secrets.key'),
-    auditFile: join(path, 'audit.log'),
-    usersFile: join(path, 'users'),
-    runsFile: join(path, 'runs.db'),
-    unendedFile: join(path, 'unended-runs.json'),
-    tokenKeyFile: join(path, 'service-accounts.key'),
-    authorityFile: join(path, 'authority.pem'),
-    witnesses: madeLater.map((name) => join(path, name)),
+    file,
+    ...made,
+    usersFile: at('users'),
+    witnesses: [...others, ...Object.values(made), `${file}-wal`],
   }
 }
