@@ -13,7 +13,7 @@ export function deriveFromKinds<Value>(
   let made: Value | undefined
   return async () => {
     const kinds = await catalog.all()
-    if (last === undefined || !isSame(kinds, last.kinds)) last = { kinds, value: derive(kinds, made) }
+    if (last === undefined || !areSameKinds(kinds, last.kinds)) last = { kinds, value: derive(kinds, made) }
     const asked = last
     try {
       const value = await asked.value
@@ -26,6 +26,7 @@ export function deriveFromKinds<Value>(
   }
 }
 
-function isSame(a: readonly ServedKind[], b: readonly ServedKind[]): boolean {
+/** Whether they are the same kinds, in the same order. */
+export function areSameKinds(a: readonly ServedKind[], b: readonly ServedKind[]): boolean {
   return a === b || (a.length === b.length && a.every((kind, i) => kind === b[i]))
 }

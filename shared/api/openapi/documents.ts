@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
+import { areSameKinds } from '../derive-from-kinds.ts'
 import type { GroupVersion } from '../discovery/group-versions.ts'
 import {
   addFields,
@@ -35,7 +36,7 @@ export async function openApiDocuments(
   for (const version of versions) {
     const known = before?.documents.get(pathOf(version))
     const { kinds } = version
-    const isKnown = known?.kinds.length === kinds.length && kinds.every((kind, i) => kind === known.kinds[i])
+    const isKnown = known !== undefined && areSameKinds(kinds, known.kinds)
     const text = isKnown ? known : { ...(await hashPieces(await document(version, setpoint, rest), rest)), kinds }
     documents.set(pathOf(version), text)
   }
