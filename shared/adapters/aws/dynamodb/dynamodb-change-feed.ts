@@ -196,9 +196,10 @@ function createReadInBatches(options: DynamodbOptions): ReadInBatches {
       let readLength = 0
       for (const change of changesOf(await read('read what changed', keysOf(asked)), progress, newest)) {
         const { object } = change.stored
+        const ownLength = objectText(object).length
         changes.push(change)
-        length += objectText(object).length
-        readLength += objectText(object).length
+        length += ownLength
+        readLength += ownLength
         if (length < charactersMax && changes.length < changesMax) continue
         yield { changes, resourceVersion: String(Math.min(Number(object.metadata.resourceVersion), versionAt(nowMs))) }
         changes = []

@@ -47,7 +47,7 @@ const charactersPerPage = 2_000_000
  */
 export function createSqliteList({ database, changeLog, kinds, quarantine }: SqliteListOptions): ObjectStore['list'] {
   const readRows = createReadRows(database)
-  const spent: Spent = { rows: 0, characters: 0, steps: 0 }
+  const spent: Spent = { ...nothingRead }
 
   return async (query) => {
     await pause(spent)
@@ -62,8 +62,8 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
       for (const key of damaged) quarantine.note(key)
       return damaged.length === 0 ? page : { ...page, damaged }
     }
-    const read = { rows: 0, characters: 0, steps: 0 }
-    const walk: Walk = { kindId, namespace: query.namespace, asOf, after, ...read, more: true, traced: undefined }
+    const place = { kindId, namespace: query.namespace, asOf, after }
+    const walk: Walk = { ...place, ...nothingRead, more: true, traced: undefined }
     const isFull = (): boolean =>
       items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
     for (;;) {
@@ -90,6 +90,8 @@ interface Spent {
   steps: number
 }
 
+const nothingRead: Readonly<Spent> = { rows: 0, characters: 0, steps: 0 }
+
 function note(spent: Spent, before: Readonly<Spent>, now: Readonly<Spent>): void {
   spent.rows += now.rows - before.rows
   spent.characters += now.characters - before.characters
@@ -99,7 +101,7 @@ function note(spent: Spent, before: Readonly<Spent>, now: Readonly<Spent>): void
 /** Lets others have a turn of the event loop, if enough was read since the last one. */
 async function pause(spent: Spent): Promise<void> {
   if (spent.rows < rowsPerTurn && spent.characters < charactersPerTurn && spent.steps < stepsPerTurn) return
-  Object.assign(spent, { rows: 0, characters: 0, steps: 0 })
+  Object.assign(spent, nothingRead)
   await new Promise((resolve) => setImmediate(resolve))
 }
 
