@@ -32,6 +32,22 @@ export interface ListParts {
   readonly closing: string
 }
 
+/** A list that is sent piece by piece: the texts of its items come page by page. */
+export async function* listPieces(
+  { openText, closing }: Pick<ListParts, 'openText' | 'closing'>,
+  list: Omit<ObjectList, 'items'>,
+  pages: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+): AsyncGenerator<string> {
+  yield openText(list)
+  let before = ''
+  for await (const texts of pages) {
+    if (texts.length === 0) continue
+    yield before + texts.join(',')
+    before = ','
+  }
+  yield closing
+}
+
 interface ViewOptions {
   readonly kind: ServedKind
   readonly representation: Representation

@@ -9,7 +9,7 @@ import { pageOptions } from '../list-options.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
-import { viewOf, type ListParts } from '../view.ts'
+import { listPieces, viewOf, type ListParts } from '../view.ts'
 
 /**
  * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain.
@@ -19,7 +19,7 @@ export function createDeleteCollection(services: ApiServices): VerbHandler {
     const { parts } = viewOf(call, services.clock)
     const options = await readOptionsForMany(call.request)
     const deleteOne = deleteWith(call, options, services)
-    const texts: string[] = []
+    const deleted: string[][] = []
     const damaged: ObjectKey[] = []
     let answer: Omit<ObjectList, 'items' | 'damaged'> = { resourceVersion: '' }
     const pages = pagesOf(call, services)
@@ -27,13 +27,15 @@ export function createDeleteCollection(services: ApiServices): VerbHandler {
       const { items, damaged: unreadable = [], ...list } = page
       damaged.push(...unreadable)
       answer = { ...list, resourceVersion: answer.resourceVersion || list.resourceVersion }
+      const texts: string[] = []
       for (const item of items) {
-        const deleted = await deleteOne(item)
+        const last = await deleteOne(item)
         // Its text is made now: to make those of many at once would hold up everybody else.
-        if (deleted !== undefined) texts.push(parts.item(deleted))
+        if (last !== undefined) texts.push(parts.item(last))
       }
+      deleted.push(texts)
     }
-    return withDamageWarnings(answerOf(parts, answer, texts), { damaged })
+    return withDamageWarnings(answerOf(parts, answer, deleted), { damaged })
   }
 }
 
@@ -52,19 +54,13 @@ function deleteWith(call: Call, options: DeleteOptions, { resources }: Pick<ApiS
 }
 
 /** What is long is sent piece by piece. */
-function answerOf({ openText, closing }: ListParts, list: Omit<ObjectList, 'items'>, texts: readonly string[]) {
-  if (texts.length <= textsPerPiece) return jsonText(200, `${openText(list)}${texts.join(',')}${closing}`)
-  return jsonPieces(200, piecesOf(openText(list), texts, closing))
+function answerOf(parts: ListParts, list: Omit<ObjectList, 'items'>, pages: readonly (readonly string[])[]) {
+  const texts = pages.flat()
+  if (texts.length > wholeMax) return jsonPieces(200, listPieces(parts, list, pages))
+  return jsonText(200, `${parts.openText(list)}${texts.join(',')}${parts.closing}`)
 }
 
-const textsPerPiece = 32
-
-async function* piecesOf(opening: string, texts: readonly string[], closing: string): AsyncGenerator<string> {
-  yield opening
-  for (let i = 0; i < texts.length; i += textsPerPiece)
-    yield `${i === 0 ? '' : ','}${texts.slice(i, i + textsPerPiece).join(',')}`
-  yield closing
-}
+const wholeMax = 32
 
 /** The one page that is asked for, or all there are. */
 function pagesOf(call: Call, services: ApiServices): Pages {

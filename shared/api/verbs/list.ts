@@ -8,7 +8,7 @@ import { textParameter } from '../query.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
-import { viewOf, type ListParts, type View } from '../view.ts'
+import { listPieces, viewOf, type ListParts, type View } from '../view.ts'
 
 /** `GET` of a collection: whole, or in pages of `limit`. A whole one that is long is sent while it is read. */
 export function createList(services: ApiServices): VerbHandler {
@@ -33,7 +33,7 @@ export function createList(services: ApiServices): VerbHandler {
     const { continue: token, ...first } = await read(pages)
     if (token === undefined) return answerPage(first, view)
     // A list that is sent while it is read says what its first page says.
-    const answer = jsonPieces(200, listPieces(view.parts, first, pages))
+    const answer = jsonPieces(200, listPieces(view.parts, first, textsOf(view.parts, first, pages)))
     return withDamageWarnings(answer, foreseeDamage(first, selected, services))
   }
 }
@@ -43,17 +43,7 @@ function answerPage(page: ObjectList, view: View): HttpResponse {
 }
 
 /** The client takes each page before the next one is read. A failure on the way breaks the response off. */
-async function* listPieces(
-  { openText, item, closing }: ListParts,
-  { items, ...list }: ObjectList,
-  rest: Pages,
-): AsyncGenerator<string> {
-  yield openText(list)
-  let before = ''
-  for (let page: typeof items | undefined = items; page !== undefined; page = (await rest())?.items) {
-    if (page.length === 0) continue
-    yield before + page.map(item).join(',')
-    before = ','
-  }
-  yield closing
+async function* textsOf({ item }: ListParts, { items }: ObjectList, rest: Pages): AsyncGenerator<readonly string[]> {
+  for (let page: typeof items | undefined = items; page !== undefined; page = (await rest())?.items)
+    yield page.map(item)
 }
