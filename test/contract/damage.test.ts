@@ -404,7 +404,7 @@ describe('a start', () => {
     expect(told.get(`${file} ${damage}`)).toMatch(/^nothing: /)
     for (const isFirst of [true, false]) {
       const ports = open(used)
-      expect(ports.mended.length > 0).toBe(isFirst)
+      expect(ports.foundDamage.length > 0).toBe(isFirst)
       const { items } = await ports.store.list(widgetKind)
       expect(items.map(({ object }) => object.metadata.name)).toEqual([...early, ...late])
       for (const one of items) expect(await ports.store.get(keyOf(one.object))).toEqual(one)

@@ -119,7 +119,7 @@ it('a start takes nothing for damage that was written, whatever the uids of owne
     await ports.store.create(storedWidget(`w${i}`, { ownerReferences: [{ ...owner, uid }, owner] }))
   ports.close()
   const database = openSqliteDatabase(odd)
-  expect(database.mended).toEqual([])
+  expect(database.foundDamage).toEqual([])
   database.close()
 })
 

@@ -124,7 +124,7 @@ export async function startLocalControlPlane({
   const endpoint = loadEndpoint(place, systemClock.nowMs())
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger } = records
-  tellMended(ports, logger)
+  tellFoundDamage(ports, logger)
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const answer: HttpHandler = async (request) => (await api)(request)
   const handler = withRecords(answer, records, tracing)
@@ -163,10 +163,10 @@ export async function startLocalControlPlane({
   }
 }
 
-/** The disk may have more of it. */
-function tellMended({ mended }: GuardedPorts, logger: Logger): void {
-  if (mended.length === 0) return
-  const found = mended.slice(0, 10)
+/** A person should know of it: the disk may damage more. */
+function tellFoundDamage({ foundDamage }: GuardedPorts, logger: Logger): void {
+  if (foundDamage.length === 0) return
+  const found = foundDamage.slice(0, 10)
   logger.warn('the database was damaged beside its states: made anew from them, and every object runs once', { found })
 }
 

@@ -3,14 +3,14 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Eventual } from '../../../model/eventual.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
-import { mendTables } from './mending.ts'
+import { rebuildTables } from './rebuilding.ts'
 import { isBusy, isDamaged, isNoError, isStorageFailure, translateError } from './sqlite-errors.ts'
 import { hasOurColumns, prepareSchema } from './sqlite-schema.ts'
 
 /** One SQLite file, held by one process. The local adapters share it, each with its own statements. */
 export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
   /** What was damaged beside the states when it was opened, and was made anew from them. */
-  readonly mended: readonly string[]
+  readonly foundDamage: readonly string[]
 
   /** Compiles a statement; callers keep it. */
   prepare(sql: string): StatementSync
@@ -50,7 +50,7 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
  * ours or damaged. Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
  */
 export function openSqliteDatabase(file: string): SqliteDatabase {
-  const { connection, mended } = connect(file)
+  const { connection, foundDamage } = connect(file)
   const { write, flush } = createGroupCommit(connection, file)
   let open = true
 
@@ -66,7 +66,7 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   }
 
   return {
-    mended,
+    foundDamage,
     prepare: (sql) => connection.prepare(sql),
     read: (look) => new Promise((resolve) => resolve(guarded(look, 'read'))),
     find: (look) => {
@@ -134,7 +134,7 @@ async function rejectWith(error: unknown): Promise<never> {
 
 interface Connected {
   readonly connection: DatabaseSync
-  readonly mended: readonly string[]
+  readonly foundDamage: readonly string[]
 }
 
 function connect(file: string): Connected {
@@ -168,9 +168,9 @@ function configured(connection: DatabaseSync, file: string): Connected {
     prepareSchema(connection, file)
     if (!hasOurColumns(connection)) throw damagedFile(file, 'a table has other columns')
     const isShort = isSmall(connection)
-    const mended = mend(connection, file, isShort)
+    const foundDamage = rebuild(connection, file, isShort)
     if (isShort) refuseDamaged(connection, file)
-    return { connection, mended }
+    return { connection, foundDamage }
   } catch (error) {
     connection.close()
     throw error
@@ -178,9 +178,9 @@ function configured(connection: DatabaseSync, file: string): Connected {
 }
 
 /** What too much is damaged to be made anew is refused. */
-function mend(connection: DatabaseSync, file: string, isShort: boolean): readonly string[] {
+function rebuild(connection: DatabaseSync, file: string, isShort: boolean): readonly string[] {
   try {
-    return mendTables(connection, { isShort })
+    return rebuildTables(connection, { isShort })
   } catch (cause) {
     if (isStorageFailure(cause) && !isDamaged(cause)) throw cause
     throw damagedFile(file, cause)

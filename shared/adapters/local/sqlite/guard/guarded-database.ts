@@ -51,7 +51,7 @@ export interface GuardedDatabase {
   readonly isHeld: boolean
   readonly sealing: Sealing | undefined
   /** What was damaged beside the states, and was made anew from them. */
-  readonly mended: readonly string[]
+  readonly foundDamage: readonly string[]
   /** Notes from now on, once a second, how far the database is by what was given last. */
   follow(latest: () => number): void
   /** Commits what waits, notes exactly how far that is, and lets the files go. */
@@ -153,7 +153,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
     database,
     isHeld: identity.isHeld,
     sealing,
-    mended: database.mended,
+    foundDamage: database.foundDamage,
     follow: (from) => {
       latest = from
       clearInterval(timer)

@@ -28,7 +28,10 @@ const pairs = [
   },
 ]
 
-/** Reads the log of changes, which may be long. An object without any state in it is damaged: nothing mends it. */
+/**
+ * These read the log of changes, which may be long. An object that has no state in the log stays damaged, because
+ * nothing else tells its state.
+ */
 const pairsWithStates = [
   {
     says: 'a head is not of the newest state of its object',
@@ -61,17 +64,17 @@ function findIn(connection: DatabaseSync, all: typeof pairs): readonly string[] 
  * Makes what stands beside the states anew from them, with its indexes, or changes nothing. Returns what was wrong.
  * Every object runs once then, and says again what it refers to. Throws what SQLite says where too much is damaged.
  */
-export function mendTables(connection: DatabaseSync, log: { readonly isShort: boolean }): readonly string[] {
+export function rebuildTables(connection: DatabaseSync, log: { readonly isShort: boolean }): readonly string[] {
   const found = findInTables(connection, log)
   if (found.length === 0) return found
   connection.exec('BEGIN IMMEDIATE')
   try {
     const references = connection.prepare(everyReference).all() as unknown as readonly ReferenceRow[]
     const indexes = dropIndexes(connection)
-    connection.exec(`REINDEX kinds; ${mendHeads} DELETE FROM checkpoints WHERE name = 'introduced'`)
-    mendKinds(connection)
-    mendRows(connection)
-    mendOwners(connection)
+    connection.exec(`REINDEX kinds; ${rebuildHeads} DELETE FROM checkpoints WHERE name = 'introduced'`)
+    rebuildKinds(connection)
+    rebuildRows(connection)
+    rebuildOwners(connection)
     connection.exec('DELETE FROM refs')
     const refer = connection.prepare('INSERT OR IGNORE INTO refs (target, referrer_id) VALUES (?, ?)')
     for (const { target, referrer_id: id } of references) refer.run(target, id)
@@ -91,13 +94,16 @@ interface ReferenceRow {
   readonly referrer_id: number
 }
 
-/** By the table and by its index: of two that differ in a bit nobody knows which one was written. */
+/**
+ * The references of the table and those of its index. If a bit flipped in one of the two, nobody knows which one was
+ * written, and so both are taken.
+ */
 const everyReference = `SELECT target, referrer_id FROM (SELECT target, referrer_id FROM refs NOT INDEXED
   UNION SELECT target, referrer_id FROM refs INDEXED BY refs_by_referrer)
   WHERE typeof(target) = 'text' AND typeof(referrer_id) = 'integer'`
 
 /** Heads that point at another state, and what of a damaged object is right in one of two tables. */
-const mendHeads = `
+const rebuildHeads = `
   UPDATE heads SET rv = newest.rv FROM (SELECT object_id, max(rv) AS rv FROM changes GROUP BY object_id) AS newest
     WHERE newest.object_id = heads.id AND newest.rv <> heads.rv;
   UPDATE heads SET kind = objects.kind FROM objects WHERE objects.id = heads.id AND objects.kind <> heads.kind;
@@ -113,7 +119,7 @@ function dropIndexes(connection: DatabaseSync): readonly string[] {
 }
 
 /** The kind of a number is the one that most of its states are of. */
-function mendKinds(connection: DatabaseSync): void {
+function rebuildKinds(connection: DatabaseSync): void {
   const votes = new Map<number, Map<string, number>>()
   for (const { row, right } of readStates(connection)) {
     const ofNumber = votes.get(row.state_kind ?? row.kind) ?? new Map<string, number>()
@@ -128,7 +134,7 @@ function mendKinds(connection: DatabaseSync): void {
   }
 }
 
-function mendRows(connection: DatabaseSync): void {
+function rebuildRows(connection: DatabaseSync): void {
   const numberOf = connection.prepare('SELECT id FROM kinds WHERE api_group = ? AND kind = ?')
   const object = connection.prepare(
     'UPDATE objects SET kind = ?, namespace = ?, name = ?, uid = ?, slot = ?, owners = ? WHERE id = ?',
@@ -144,7 +150,7 @@ function mendRows(connection: DatabaseSync): void {
   }
 }
 
-function mendOwners(connection: DatabaseSync): void {
+function rebuildOwners(connection: DatabaseSync): void {
   connection.exec('DELETE FROM owners')
   const insert = connection.prepare('INSERT OR IGNORE INTO owners (owner_uid, object_id) VALUES (?, ?)')
   const owned = connection.prepare('SELECT id, owners FROM objects NOT INDEXED WHERE json_valid(owners)').all()
