@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import type { ApiObject } from '../../shared/model/object.ts'
-import { openLocalPorts } from '../../shared/runtime/local/ports.ts'
+import { openGuardedPorts } from '../../shared/runtime/local/ports.ts'
 import { gadgetText } from './gadget.ts'
 
 export interface Filled {
@@ -15,7 +15,8 @@ export interface Filled {
 /** Objects as they are when they have been reconciled, and the note that the relay has seen them all. */
 export async function fillStore(path: string, objects: number): Promise<Filled> {
   const startMs = performance.now()
-  const ports = openLocalPorts(join(path, 'setpoint.db'), systemClock)
+  // The mark is to say what is written: a start refuses a database that is ahead of its mark.
+  const ports = openGuardedPorts(join(path, 'setpoint.db'), systemClock, {})
   const batch = 5_000
   for (let i = 0; i < objects; i += batch) {
     const size = Math.min(batch, objects - i)
