@@ -52,9 +52,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message is hidden after its turn has ended',
     file: commit,
-    find: '  await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))',
-    replace:
-      '  const hidden = clock.sleep(1_500).then(() => turn.hold(Math.max(0, how.untilMs - clock.nowMs())))\n  hidden.catch(() => {})',
+    find: '  await (how.isTimed ? turn.hold(waitMs) : turn.delay(waitMs))',
+    replace: '  const hidden = clock.sleep(1_500).then(() => turn.hold(waitMs))\n  hidden.catch(() => {})',
   },
   {
     bug: 'a hold is recorded although the object changed',

@@ -32,7 +32,7 @@ export async function shrink(scenario: Scenario, breaks: string, triesMax = 400)
 
   /** Whether it breaks the same promise; then it is the best so far. */
   const keep = async (candidate: Scenario): Promise<boolean> => {
-    if (tries++ >= triesMax) return false
+    if (isNeverMended(candidate) || tries++ >= triesMax) return false
     const { violations } = await runTwice(candidate)
     if (!violations.some((violation) => sortOf(violation) === breaks)) return false
     best = candidate
@@ -51,6 +51,11 @@ export async function shrink(scenario: Scenario, breaks: string, triesMax = 400)
       for (let at = 0; at < best.steps.length;)
         if (!(await keep({ ...best, steps: best.steps.toSpliced(at, size) }))) at += size
   }
+}
+
+/** What does not fit its kind never converges unless somebody mends it: it would break a promise of its own. */
+function isNeverMended({ misfit, steps }: Scenario): boolean {
+  return misfit === true && steps.every(({ act }) => act !== 'mend')
 }
 
 const extras = [

@@ -115,7 +115,7 @@ export function createContentRunner(options: NamespaceContentOptions, next: Turn
     }
     if (key.kind !== contentKind.kind) return next(turn, signal)
     const leftMs = notBeforeMs(turn) - options.clock.nowMs()
-    if (leftMs > 0 && !turn.isNearReceiveLimit) return turn.hold(leftMs)
+    if (leftMs > 0 && !turn.isNearReceiveLimit) return turn.delay(leftMs)
     await removeContent(options, key.name)
     return turn.settle()
   }

@@ -80,6 +80,7 @@ export function createQuotaUsage({ store, catalog, clock, lagMs }: QuotaUsageOpt
       if (!isSame) await store.replace(next, next.object === newest.object ? ['engine'] : ['status', 'engine'])
       return holds
     })
+    // If the message is lost, the count of the hour makes up for it.
     return isHeld ? turn.hold(openMs) : turn.settle()
   }
 }

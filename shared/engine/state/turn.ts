@@ -16,8 +16,10 @@ export interface Turn {
   readonly handle: string
   /** Its message was held so often that the queue would soon give it up: a wait is to be left to the sweep. */
   readonly isNearReceiveLimit: boolean
-  /** Lets the turn come again after a short wait; 0: at once. */
+  /** Ends the turn with a short wait; 0: none. If its message is lost, a timer or the resync makes up for it. */
   hold(ms: number): Promise<void>
+  /** Lets the turn come again after a short wait that nothing but its message tells of: the turn is not over. */
+  delay(ms: number): Promise<void>
   /** A change waits behind this turn, as far as the queue can tell. */
   isWanted(): Promise<boolean>
   settle(): Promise<void>
@@ -44,6 +46,14 @@ export function turnsOf(deliveries: readonly Delivery[], queue: WorkQueue): read
 function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
   const kept = strongest(deliveries)
   let rest = deliveries.filter((delivery) => delivery !== kept)
+  // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
+  // that is hidden a change would wait although the first one has been woken.
+  const hide = async (ms: number): Promise<void> => {
+    await queue.hold([kept], ms)
+    const others = rest
+    rest = []
+    if (others.length > 0) await queue.settle(others)
+  }
   return {
     key: kept.wakeUp.key,
     wakeUps: deliveries.map(({ wakeUp }) => wakeUp),
@@ -51,14 +61,8 @@ function turnOf(deliveries: readonly Delivery[], queue: WorkQueue): Turn {
     isRepeated: deliveries.every((delivery) => isRepeated(delivery, queue)),
     handle: kept.handle,
     isNearReceiveLimit: kept.receiveCount >= (queue.receivesMax ?? Infinity),
-    // One message is the timer, and the others go: there is one handle to end the hold by, and behind a second message
-    // that is hidden a change would wait although the first one has been woken.
-    hold: async (ms) => {
-      await queue.hold([kept], ms)
-      const others = rest
-      rest = []
-      if (others.length > 0) await queue.settle(others)
-    },
+    hold: hide,
+    delay: hide,
     isWanted: async () => (await queue.isWanted?.([kept])) ?? false,
     settle: () => queue.settle([kept, ...rest]),
   }

@@ -30,8 +30,9 @@ export type Release =
   | { readonly kind: 'settleWithTimer' }
   /**
    * The message is hidden until then. `isWakeable`: a change of the object ends the wait, by the handle in the object.
+   * `isTimed`: the object has the time, too, and runs then even if the message is lost.
    */
-  | { readonly kind: 'hold'; readonly untilMs: number; readonly isWakeable: boolean }
+  | { readonly kind: 'hold'; readonly untilMs: number; readonly isWakeable: boolean; readonly isTimed: boolean }
 
 /** After a run: a short wait is a hidden message, a longer one is the sweep's. */
 export function releaseAfterRun(
@@ -44,7 +45,9 @@ export function releaseAfterRun(
 ): Release {
   const untilMs = dueAtMs(engine)
   if (untilMs === undefined || untilMs - nowMs > shortWaitMsMax || isOverrun) return { kind: 'settle' }
-  return turn.isNearReceiveLimit ? { kind: 'settleWithTimer' } : { kind: 'hold', untilMs, isWakeable: true }
+  return turn.isNearReceiveLimit
+    ? { kind: 'settleWithTimer' }
+    : { kind: 'hold', untilMs, isWakeable: true, isTimed: true }
 }
 
 /** A wait for a rate limit records no handle: a change could not make the object run sooner. */
@@ -53,7 +56,9 @@ export function releaseAfterPostponement(
   { nowMs, turn }: { readonly nowMs: number; readonly turn: Pick<Turn, 'isNearReceiveLimit'> },
 ): Release {
   if (kind !== 'RateLimited' || untilMs - nowMs > shortWaitMsMax) return { kind: 'settle' }
-  return turn.isNearReceiveLimit ? { kind: 'settleWithTimer' } : { kind: 'hold', untilMs, isWakeable: false }
+  return turn.isNearReceiveLimit
+    ? { kind: 'settleWithTimer' }
+    : { kind: 'hold', untilMs, isWakeable: false, isTimed: true }
 }
 
 /** Something that wakes the object has changed since the turn began. */

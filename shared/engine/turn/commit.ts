@@ -97,7 +97,8 @@ async function holdMessage(
   const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
   // Nothing could end the hold: the turn comes again at once.
   if (!isRecorded) return turn.hold(0)
-  await turn.hold(Math.max(0, how.untilMs - clock.nowMs()))
+  const waitMs = Math.max(0, how.untilMs - clock.nowMs())
+  await (how.isTimed ? turn.hold(waitMs) : turn.delay(waitMs))
   if (how.isWakeable && (await turn.isWanted())) await turn.hold(0)
 }
 

@@ -43,7 +43,8 @@ export function withoutRun(
       return { ...ending, next: (live) => withWakeUpBy(live, admission.atMs) }
     case 'hide': {
       const isWakeable = stored.engine.wait?.kind !== 'RateLimited'
-      return { ...ending, next: (live) => live, release: { kind: 'hold', untilMs: admission.untilMs, isWakeable } }
+      const release: Release = { kind: 'hold', untilMs: admission.untilMs, isWakeable, isTimed: false }
+      return { ...ending, next: (live) => live, release }
     }
     case 'pause': {
       const next: Ending['next'] = (live, showsStatus) => toPausedState(live, { ...facts, showsStatus })

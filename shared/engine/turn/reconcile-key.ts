@@ -85,7 +85,7 @@ async function take(loop: Loop, turn: Turn, { entry, signal }: Entered): Promise
     faults = findFaults(loop, stored, kind)
   }
   const admission = admit({ controller, kind, stored, faults, turn, nowMs: engine.clock.nowMs() })
-  if (admission.kind === 'retry') return isOver(turn.hold(admission.afterMs))
+  if (admission.kind === 'retry') return isOver(turn.delay(admission.afterMs))
   if (admission.kind === 'drop' || stored === undefined || kind === undefined) return isOver(turn.settle())
   const basis = { turn, stored, kind, controller, facts: factsOf(loop, stored, kind) }
   if (admission.kind !== 'run') return isOver(commit(withoutRun(admission, basis), engine))

@@ -1,11 +1,12 @@
 import { keyText } from '../../model/object-key.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
-import type { TurnRunner } from '../state/turn.ts'
+import type { Turn, TurnRunner } from '../state/turn.ts'
 
 /**
  * How far a source of wake-ups is safe: the position up to which every wake-up it gave has been run to its end. The
- * queue is in memory, so after a crash the source is taken up from there again. A turn that ended with a wait is safe,
- * since the wait is in the object. Grows with the keys that wait or run, not with the objects there are.
+ * queue is in memory, so after a crash the source is taken up from there again. A turn that ended with a hold is safe,
+ * since the wait is in the object; one that is delayed is not over. Grows with the keys that wait or run, not with the
+ * objects there are.
  */
 export interface Progress {
   /** The queue, with its sends noted. */
@@ -79,7 +80,11 @@ export function createProgress({ from, positionOf }: ProgressOptions): Progress 
         if (key === undefined || position === undefined) return runTurn(turn, signal)
         key.waiting = undefined
         loop.waiting--
-        return noteRun(loop, key, position, runTurn(turn, signal))
+        const delay: Turn['delay'] = (ms) => {
+          letWait(loop, key, position)
+          return turn.delay(ms)
+        }
+        return noteRun(loop, key, position, runTurn({ ...turn, delay }, signal))
       }
     },
 

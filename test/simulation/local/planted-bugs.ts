@@ -34,6 +34,12 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'if (waiting !== undefined && waiting < 0n) safe = waiting - 1n',
     },
     {
+      bug: 'a turn that is delayed counts as over',
+      file: progress,
+      find: '          letWait(loop, key, position)\n          return turn.delay(ms)',
+      replace: '          return turn.delay(ms)',
+    },
+    {
       bug: 'a change of the owners alone is none',
       file: 'shared/resources/transitions.ts',
       find: ' || !equal(before.ownerReferences, after.ownerReferences),',

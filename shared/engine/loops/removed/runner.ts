@@ -117,7 +117,7 @@ function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
  * its function runs on after its time, the turn does not go on: it comes again when the function has ended.
  */
 function firstPartOf(turn: Turn): {
-  readonly turn: Pick<Turn, 'hold' | 'isWanted' | 'isNearReceiveLimit' | 'settle'>
+  readonly turn: Pick<Turn, 'hold' | 'delay' | 'isWanted' | 'isNearReceiveLimit' | 'settle'>
   isEnded(): boolean
 } {
   let hasEnded = false
@@ -128,7 +128,7 @@ function firstPartOf(turn: Turn): {
   }
   return {
     // No handle is recorded: whoever ended the record's wait by it would end the turn that goes on.
-    turn: { hold: end, isWanted: async () => false, isNearReceiveLimit: true, settle: end },
+    turn: { hold: end, delay: end, isWanted: async () => false, isNearReceiveLimit: true, settle: end },
     isEnded: () => {
       isLeft = !hasEnded
       return hasEnded

@@ -133,14 +133,14 @@ describe('the content of a namespace', () => {
     return lists.flatMap(({ body }) => body.items.map((one: { metadata: { name: string } }) => one.metadata.name))
   }
 
-  /** What became of a turn: `held for …`, `settled`, or `handed on`. */
+  /** What became of a turn: `delayed for …`, `settled`, or `handed on`. */
   async function run(key: ObjectKey, wakeUps: readonly Partial<WakeUp>[], isNearReceiveLimit = false) {
     const ends: string[] = []
     const turn = {
       key,
       wakeUps,
       isNearReceiveLimit,
-      hold: async (ms: number) => void ends.push(`held for ${ms}`),
+      delay: async (ms: number) => void ends.push(`delayed for ${ms}`),
       settle: async () => void ends.push('settled'),
     } as unknown as Turn
     const { services, store, clock } = harness
@@ -193,7 +193,7 @@ describe('the content of a namespace', () => {
   })
 
   it.each([
-    { what: 'waits for its time', aheadMs: 1, isNear: false, ends: ['held for 1'], count: 2 },
+    { what: 'waits for its time', aheadMs: 1, isNear: false, ends: ['delayed for 1'], count: 2 },
     { what: 'goes when that has come', aheadMs: 0, isNear: false, ends: ['settled'], count: 0 },
     { what: 'goes ahead of it if held too often', aheadMs: 1, isNear: true, ends: ['settled'], count: 0 },
   ])('$what', async ({ aheadMs, isNear, ends, count }) => {

@@ -125,6 +125,7 @@ function worldOf({ present, record, run = () => done(), controller, engine, onRe
       isNearReceiveLimit: false,
       isRepeated: false,
       hold: async (ms) => void did.push(`hold ${ms}`),
+      delay: async (ms) => void did.push(`delay ${ms}`),
       isWanted: async () => {
         did.push('is it wanted?')
         return false

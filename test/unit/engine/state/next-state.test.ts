@@ -192,7 +192,11 @@ describe('releaseAfterRun', () => {
   const at = (ms: number): EngineState => ({ wakeAtMs: nowMs + ms })
   it.each([
     { what: 'no timer', engine: {}, release: { kind: 'settle' } },
-    { what: 'a short wait', engine: at(60_000), release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: true } },
+    {
+      what: 'a short wait',
+      engine: at(60_000),
+      release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: true, isTimed: true },
+    },
     { what: 'a long wait', engine: at(60_001), release: { kind: 'settle' } },
     {
       what: 'a short wait with a worn message',
@@ -208,7 +212,11 @@ describe('releaseAfterRun', () => {
 
 describe('releaseAfterPostponement', () => {
   it.each([
-    { what: 'a short wait in line', ms: 60_000, release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: false } },
+    {
+      what: 'a short wait in line',
+      ms: 60_000,
+      release: { kind: 'hold', untilMs: nowMs + 60_000, isWakeable: false, isTimed: true },
+    },
     { what: 'a long wait in line', ms: 60_001, release: { kind: 'settle' } },
     { what: 'a hot loop', kind: 'HotLoop' as const, ms: 1, release: { kind: 'settle' } },
     { what: 'a worn message', ms: 1, isNearReceiveLimit: true, release: { kind: 'settleWithTimer' } },

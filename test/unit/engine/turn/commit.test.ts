@@ -11,7 +11,12 @@ import { createVirtualClock } from '../../../support/virtual-clock.ts'
 const nowMs = 1_000_000
 const begun = storedWidget('w', { resourceVersion: '1', generation: 1 })
 const settle: Release = { kind: 'settle' }
-const holdFor = (ms: number, isWakeable = true): Release => ({ kind: 'hold', untilMs: nowMs + ms, isWakeable })
+const holdFor = (ms: number, { isWakeable = true, isTimed = true } = {}): Release => ({
+  kind: 'hold',
+  untilMs: nowMs + ms,
+  isWakeable,
+  isTimed,
+})
 const withStatus = ({ object, engine }: StoredObject, showsStatus: boolean): StoredObject => ({
   object: showsStatus ? { ...object, status: { a: 1 } } : object,
   engine: { ...engine, wakeAtMs: 7 },
@@ -58,6 +63,7 @@ async function committed(
     handle: 'h2',
     receiveCount: 3,
     hold: async (ms: number) => void did.push(`hold ${ms}`),
+    delay: async (ms: number) => void did.push(`delay ${ms}`),
     isWanted: async () => {
       did.push('wanted?')
       return isWanted
@@ -188,9 +194,15 @@ describe('a turn that holds its message', () => {
     ],
     [
       'whatever comes, for a wait that no change ends',
-      { next, release: holdFor(5_000, false) },
+      { next, release: holdFor(5_000, { isWakeable: false }) },
       { isWanted: true },
       [write, 'hold 5000'],
+    ],
+    [
+      'and is not over, where its object has no time',
+      { release: holdFor(5_000, { isTimed: false }) },
+      { isWanted: true },
+      ['replace engine', 'delay 5000', 'wanted?', 'hold 0'],
     ],
   ] as const satisfies readonly (readonly [string, Partial<Ending>, World, readonly string[]])[])(
     '%s',
@@ -202,7 +214,9 @@ describe('a turn that holds its message', () => {
   it('writes the handle by which a change ends the hold, where one could', async () => {
     const hold = { handle: 'h2', untilMs: nowMs + 5_000, receives: 3 }
     expect((await committed({ next, release: holdFor(5_000) })).written[0]?.engine).toEqual({ wakeAtMs: 7, hold })
-    expect((await committed({ next, release: holdFor(5_000, false) })).written[0]?.engine).toEqual({ wakeAtMs: 7 })
+    expect((await committed({ next, release: holdFor(5_000, { isWakeable: false }) })).written[0]?.engine).toEqual({
+      wakeAtMs: 7,
+    })
     expect((await committed({ next })).written[0]?.engine).toEqual({ wakeAtMs: 7 })
     expect((await committed({ next, release: holdFor(5_000), live: changed })).written[0]?.engine).toEqual({
       wakeAtMs: 7,

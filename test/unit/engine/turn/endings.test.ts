@@ -66,7 +66,7 @@ describe('a turn without a run', () => {
   ])('that hides its message, waiting for %s', (_what, engine, isWakeable) => {
     const ending = withoutRun({ kind: 'hide', untilMs: nowMs + 9 }, basisOf(engine))
     expect(nextOf(ending)).toBe(ending.begun)
-    expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 9, isWakeable })
+    expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 9, isWakeable, isTimed: false })
   })
 
   it.each([
@@ -106,7 +106,7 @@ describe('a turn that ends otherwise', () => {
   it('by a limit waits for it', () => {
     const ending = afterPostponement({ kind: 'RateLimited', untilMs: nowMs + 5_000 }, basisOf())
     expect(nextOf(ending).engine.wait).toMatchObject({ kind: 'RateLimited', atMs: nowMs + 5_000 })
-    expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 5_000, isWakeable: false })
+    expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 5_000, isWakeable: false, isTimed: true })
     expect(ending.isStatusVital).toBe(false)
   })
 
@@ -141,7 +141,7 @@ describe('a run that has ended', () => {
   })
 
   it('holds its message for a short wait, but not while its function goes on', () => {
-    const hold = { kind: 'hold', untilMs: nowMs + 5, isWakeable: true }
+    const hold = { kind: 'hold', untilMs: nowMs + 5, isWakeable: true, isTimed: true }
     expect(after({ kind: 'again', afterMs: 5 }).release).toEqual(hold)
     expect(after({ kind: 'again', afterMs: 5 }, Promise.resolve()).release).toEqual({ kind: 'settle' })
     expect(after({ kind: 'done' })).toMatchObject({

@@ -132,6 +132,7 @@ function worldOf({
         isNearReceiveLimit: false,
         isRepeated: false,
         hold: async (ms) => void did.push(`hold ${ms}`),
+        delay: async (ms) => void did.push(`delay ${ms}`),
         isWanted: async () => false,
         settle: async () => void did.push('settle'),
         ...turn,

@@ -54,6 +54,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
     handle: 'h',
     isNearReceiveLimit: false,
     hold: async (ms) => void calls.push(`hold ${ms}`),
+    delay: async (ms) => void calls.push(`delay ${ms}`),
     isWanted: async () => false,
     settle: async () => void calls.push('settle'),
   }
@@ -65,7 +66,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
 describe('a key of a kind that is not known', () => {
   it('is looked at again, for its definition may be newer than what is known', async () => {
     await opened.store.create(storedWidget('w'))
-    expect(await take(1)).toEqual(['hold 2000'])
+    expect(await take(1)).toEqual(['delay 2000'])
   })
 
   it('is let go after a few looks', async () => {

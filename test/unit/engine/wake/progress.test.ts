@@ -50,6 +50,24 @@ it('keeps what failed', async () => {
   expect(progress.safe()).toBeLessThan(5n)
 })
 
+it('keeps what is delayed, from where it was, until a run of it ends', async () => {
+  const delaying = progress.noteEnds('widget', (taken) => taken.delay(1_000))
+  let waitedMs = 0
+  const delay: Turn['delay'] = async (ms) => {
+    // By then it is noted: the queue may hand the key out again at once.
+    expect(progress.countPending('widget')).toBeGreaterThan(0)
+    waitedMs += ms
+  }
+  await noting.send([wakeUp('5')])
+  progress.notePassed(5n)
+  for (const soFarMs of [1_000, 2_000]) {
+    await delaying({ ...turn, delay }, AbortSignal.abort())
+    expect([waitedMs, progress.safe(), progress.countPending('widget')]).toEqual([soFarMs, 3n, 1])
+  }
+  await run()
+  expect([progress.safe(), progress.countPending('widget')]).toEqual([5n, 0])
+})
+
 it('takes what a failed look sends once more for what it is, and a newer state for a change of its own', async () => {
   await noting.send([wakeUp('5')])
   await run()
