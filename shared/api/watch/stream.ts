@@ -36,7 +36,7 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
       say(stream, wire.reply() ?? dueText(stream) ?? (await nextText(stream)))
     }
     if (stream.failure !== undefined) throw stream.failure
-    if (mayMark(stream) && !stream.isCut && !stream.signal.aborted) yield* said(bookmark(stream, stream.position))
+    if (endsWithMark(stream)) yield* said(bookmark(stream, stream.position))
     else if (hasOpenLine(stream)) throw new OperatingError('EXPIRED', 'the watch has ended: list again')
   } catch (error) {
     const text = failureText(stream, error)
@@ -59,6 +59,11 @@ function mayMark({ bookmarks, initial }: Pick<Stream, 'bookmarks' | 'initial'>):
   return bookmarks && initial === undefined
 }
 
+/** A server that stops cuts its watches off, and their clients come back where they were. */
+function endsWithMark(stream: Stream): boolean {
+  return mayMark(stream) && !stream.isTorn && (!stream.isCut || stream.signal.aborted)
+}
+
 function said(text: Text | undefined): readonly (string | Uint8Array)[] {
   return typeof text === 'string' ? [text] : (text ?? [])
 }
@@ -67,8 +72,8 @@ function said(text: Text | undefined): readonly (string | Uint8Array)[] {
  * A sign without an event behind it is a line to readers of lines. kubernetes_asyncio and lightkube fail on it. They
  * know what to do at a 410.
  */
-function hasOpenLine({ isLineOpen, isTorn, signal }: Stream): boolean {
-  return isLineOpen && !isTorn && !signal.aborted
+function hasOpenLine({ isLineOpen, isTorn }: Stream): boolean {
+  return isLineOpen && !isTorn
 }
 
 function isOver({ isCut, signal, clock, endsAtMs }: Stream): boolean {

@@ -225,7 +225,7 @@ describe('a watch whose clock is put back', () => {
     const watch = open(more)
     const piece = watch.said.next()
     await turn()
-    watch.client.abort()
+    watch.stream.isCut = true
     watch.stream.resume?.()
     const { value } = await piece
     if (said === 'BOOKMARK') expect(String(value)).toContain('{"type":"BOOKMARK"')
@@ -316,13 +316,13 @@ describe('a watch whose feed fails', () => {
 })
 
 describe('a watch that is ended by the server', () => {
-  const ended = async (more: Partial<Stream>, isAsked = false): Promise<readonly string[]> => {
+  const ended = async (more: Partial<Stream>, isStopped = false): Promise<readonly string[]> => {
     const { stream, clock, client, said } = open({ wire: lineWire, ...more })
     const told = [await read(said)]
     const next = said.next()
     await clock.advance(0)
     stream.isCut = true
-    if (isAsked) client.abort()
+    if (isStopped) client.abort()
     stream.resume?.()
     for (let piece = await next; piece.done !== true; piece = await said.next()) told.push(String(piece.value))
     return told
@@ -335,12 +335,25 @@ describe('a watch that is ended by the server', () => {
   })
 
   it.each<[string, Partial<Stream>, boolean]>([
-    ['its client has gone', {}, true],
     ['its line was cut', { isTorn: true }, false],
+    ['its line was cut as all are', { isTorn: true, bookmarks: true }, true],
     ['it gives no signs', { wire: { ...silentLineWire, opening: '{}\n' } }, false],
     ['its signs are messages', { wire: { ...lineWire, name: 'messages' } }, false],
-  ])('says nothing more if %s', async (_why, more, isAsked) => {
-    expect(await ended(more, isAsked)).toHaveLength(1)
+  ])('says nothing more if %s', async (_why, more, isStopped) => {
+    expect(await ended(more, isStopped)).toHaveLength(1)
+  })
+
+  const pageAfterPage = async () => {
+    await turn()
+    return { items: [], resourceVersion: '1' }
+  }
+  it.each<[string, Partial<Stream>, string]>([
+    ['a bookmark to who asked for them', { bookmarks: true }, 'BOOKMARK'],
+    ['410 to others behind a sign', {}, 'ERROR'],
+    ['410 to who has not been told of all objects there are', { bookmarks: true, initial: pageAfterPage }, 'ERROR'],
+  ])('says as its last word when the server stops: %s', async (_what, more, type) => {
+    const [, last, ...others] = await ended(more, true)
+    expect([JSON.parse(last ?? ''), others]).toMatchObject([{ type }, []])
   })
 
   it('says nothing more behind an event', async () => {
