@@ -1,9 +1,9 @@
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
+import { removedKindOf } from '../../model/removed-kind.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
 import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { timestamp } from '../../model/time.ts'
-import type { KindName } from '../../ports/object-index.ts'
 
 /**
  * What is left of removed objects until their reconciler has seen them go: an object of a kind that nobody serves,
@@ -13,18 +13,13 @@ import type { KindName } from '../../ports/object-index.ts'
  */
 export type RemovedRecord = ApiObject & { readonly removed: readonly ApiObject[] }
 
-/** The kind of the records of a kind. */
-export function removedKindOf({ group, kind }: KindName): KindName {
-  return { group: `removed.${group || 'core'}`, kind }
-}
-
 /** Where the record of a name is. */
 export function recordKey(key: ObjectKey): ObjectKey {
   return { ...key, ...removedKindOf(key) }
 }
 
 /** The kind of the records as the engine knows kinds: it is not served, and keeps no status. */
-export function recordKind(of: KindName & { readonly namespaced: boolean }): ServedKind {
+export function recordKind(of: Pick<ObjectKey, 'group' | 'kind'> & { readonly namespaced: boolean }): ServedKind {
   const { group, kind } = removedKindOf(of)
   return defineBuiltInKind({
     group,

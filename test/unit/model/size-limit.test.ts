@@ -16,3 +16,9 @@ it.each<[Touched, number]>([
   const message = `Widget w would take ${bytes + 1} bytes, the limit is ${bytes}`
   expect(() => checkSize(object, bytes + 1, touched)).toThrow(expect.objectContaining({ code: 'TOO_LARGE', message }))
 })
+
+it('the record of a removed object takes more than the object did', () => {
+  const object = { ...storedWidget('w').object, apiVersion: 'removed.test.setpoint.dev/v1' }
+  expect(() => checkSize(object, 390 * 1_024, ['spec'])).not.toThrow()
+  expect(() => checkSize(object, 390 * 1_024 + 1, ['meta'])).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+})

@@ -1,3 +1,4 @@
+import { absentIfDamaged, hasCode } from '../../../model/errors.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
@@ -14,11 +15,31 @@ import { recordKey, withRemoved } from '../../state/removed-record.ts'
  */
 export function createRemovedRoute(
   { name, kind }: Controller,
-  { store, clock }: Pick<EngineOptions, 'store' | 'clock'>,
+  { store, clock, events, logger }: Pick<EngineOptions, 'store' | 'clock' | 'events' | 'logger'>,
 ): Route {
-  const keep = async (removed: ApiObject): Promise<StoredObject> => {
+  const keep = async (removed: ApiObject): Promise<StoredObject | undefined> => {
     const next = (record: StoredObject | undefined): StoredObject => withRemoved(record, removed, clock.nowMs())
-    return (await writeNewest(store, recordKey(keyOf(removed)), next, () => ['meta'])).stored
+    try {
+      return (await writeNewest(store, recordKey(keyOf(removed)), next, () => ['meta'])).stored
+    } catch (error) {
+      if (!hasCode(error, 'TOO_LARGE', 'DAMAGED')) throw error
+      await tellLost(removed, String(error))
+      return undefined
+    }
+  }
+
+  /** Many large objects of one name, whose last runs go on failing, or a damaged record: nobody else waits for that. */
+  const tellLost = async (removed: ApiObject, error: string): Promise<void> => {
+    const { namespace, name: object, uid } = removed.metadata
+    logger.error('no last run of a removed object: it cannot be kept', {
+      controller: name,
+      namespace,
+      object,
+      uid,
+      error,
+    })
+    const message = `It was removed, and gets no last run of ${name}, since its last state cannot be kept: ${error}`
+    await events.record(removed, { type: 'Warning', reason: 'LastRunLost', message, component: name })
   }
 
   return {
@@ -27,7 +48,7 @@ export function createRemovedRoute(
     targets: async ({ type, stored: { object } }) => {
       if (!isOf(object, kind)) return []
       const key = keyOf(object)
-      const record = type === 'removed' ? await keep(object) : await store.get(recordKey(key))
+      const record = await (type === 'removed' ? keep(object) : absentIfDamaged(() => store.get(recordKey(key))))
       if (record === undefined || (type !== 'removed' && record.engine.hold === undefined)) return []
       const what = type === 'removed' ? 'was removed' : 'is there again'
       return [{ key, stored: record, lane: 'urgent', reason: `${object.kind} ${object.metadata.name} ${what}` }]

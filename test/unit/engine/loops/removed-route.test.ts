@@ -4,6 +4,8 @@ import type { RemovedRecord } from '../../../../shared/engine/state/removed-reco
 import { done } from '../../../../shared/index.ts'
 import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import type { ObjectKey } from '../../../../shared/model/object-key.ts'
+import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
+import type { Logger } from '../../../../shared/ports/logger.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { Change } from '../../../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
@@ -24,16 +26,26 @@ function changeOf(type: Change['type'], kind = 'Widget'): Change {
 }
 
 /** Whom a change wakes where this record is there, and what is kept. */
-async function wokenBy(change: Change, record?: EngineState) {
+async function wokenBy(change: Change, record?: EngineState, refusal?: OperatingError) {
+  const told: string[] = []
+  const logger: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (message) => void told.push(message),
+    with: () => logger,
+  }
   const written: StoredObject[] = []
   const asked: ObjectKey[] = []
   const write = async (one: StoredObject): Promise<StoredObject> => {
+    if (refusal !== undefined) throw refusal
     written.push(one)
     return one
   }
   const store = {
     get: async (at: ObjectKey) => {
       asked.push(at)
+      if (refusal?.code === 'DAMAGED') throw refusal
       return record && { object: { ...changeOf('removed').stored.object, removed: [] }, engine: record }
     },
     create: write,
@@ -41,10 +53,15 @@ async function wokenBy(change: Change, record?: EngineState) {
   } as unknown as ObjectStore
   const route = createRemovedRoute(
     widgets([], () => done()),
-    { store, clock: createVirtualClock(nowMs) },
+    {
+      store,
+      clock: createVirtualClock(nowMs),
+      logger,
+      events: { record: async (about, { reason }) => void told.push(`${about.metadata.name} ${reason}`) },
+    },
   )
   const targets = await route.targets(change, [])
-  return { route, targets, written, asked }
+  return { route, targets, written, asked, told }
 }
 
 const held: EngineState = { hold: { handle: 'h', untilMs: 5 } }
@@ -63,6 +80,16 @@ describe('the removal of an object', () => {
       const { targets, written } = await wokenBy(changeOf('removed'), record)
       expect([written.length, targets.length]).toEqual([1, 1])
     }
+  })
+
+  it.each<ErrorCode>(['TOO_LARGE', 'DAMAGED'])('whose last state cannot be kept (%s) is told of', async (code) => {
+    const { targets, told } = await wokenBy(changeOf('removed'), {}, new OperatingError(code, 'no'))
+    expect([targets, told]).toEqual([[], ['no last run of a removed object: it cannot be kept', 'w LastRunLost']])
+  })
+
+  it('is told again where the store is away', async () => {
+    const away = new OperatingError('UNAVAILABLE', 'away')
+    await expect(wokenBy(changeOf('removed'), {}, away)).rejects.toBe(away)
   })
 
   it('of another kind is nothing to it', async () => {
