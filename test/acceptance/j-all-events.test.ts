@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import {
+  ConfigMap,
   addFinalizer,
   again,
   defineReconciler,
@@ -61,6 +62,10 @@ const remove = async () => {
   await env.settle()
 }
 const lastRuns = (runs: readonly RunRecord[]) => runs.filter(({ removed }) => removed)
+const isTooLarge = (error: unknown): boolean => {
+  if ((error as { readonly code?: string }).code !== 'TOO_LARGE') throw error
+  return true
+}
 /** What is left of removed objects. */
 const recordWrites = () =>
   env.calls.filter(({ call, args }) => call.startsWith('store.') && JSON.stringify(args[0]).includes('"removed"'))
@@ -110,6 +115,35 @@ describe('the last run', () => {
       await env.close()
     }
     env = await createTestEnv()
+  })
+
+  it('J29 comes for an object that is as large as may be, and keeps no other change waiting', async () => {
+    const seen: string[] = []
+    const maps = defineReconciler(ConfigMap, {
+      onRemoved: 'reconcile',
+      reconcile: async ({ metadata, data }, ctx) => {
+        seen.push(`${metadata.name} ${data?.['text']?.length ?? 0}${ctx.removed ? ' removed' : ''}`)
+        return done()
+      },
+    })
+    env = await createTestEnv({ reconcilers: [maps] })
+    const make = (length: number) =>
+      env.apply(ConfigMap, { metadata: { name: 'full' }, data: { text: 'x'.repeat(length) } })
+    let length = 350 * 1_024
+    while (await make(length).then(() => false, isTooLarge)) length -= 20
+    await env.settle()
+    await env.delete(ConfigMap, 'full')
+    await env.apply(ConfigMap, { metadata: { name: 'other' }, data: {} })
+    await env.settle()
+    expect(seen.toSorted()).toEqual([`full ${length}`, `full ${length} removed`, 'other 0'])
+  })
+
+  it('J29 waits for no hold that the object has left', async () => {
+    const runs: RunRecord[] = []
+    await start(allEvents(runs, async (_, { removed }) => (removed ? done() : again('30s'))))
+    await env.advance('1s')
+    await remove()
+    expect(lastRuns(runs).map(({ atMs }) => atMs)).toEqual([env.nowMs()])
   })
 
   it('J29 never overlaps with a run that the object still had', async () => {

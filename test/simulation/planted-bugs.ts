@@ -46,8 +46,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'no hold is ended',
     file: relay,
-    find: 'if (hold !== undefined && hold.untilMs > atMs)',
-    replace: 'if (hold !== undefined && hold.untilMs === 0)',
+    find: 'filter(({ untilMs }) => untilMs > one.atMs)',
+    replace: 'filter(({ untilMs }) => untilMs === 0)',
   },
   {
     bug: 'a message is hidden after its turn has ended',
@@ -64,8 +64,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message whose hold was not recorded stays hidden',
     file: commit,
-    find: '  if (!isRecorded) return turn.hold(0)\n',
-    replace: '',
+    find: 'const waitMs = isRecorded ? Math.max(0, how.untilMs - clock.nowMs()) : 0',
+    replace: 'const waitMs = Math.max(0, how.untilMs - clock.nowMs())',
   },
   {
     bug: 'a failure is left to the visibility timeout of its batch',

@@ -6,7 +6,7 @@ import type { StoredObject, Touched } from '../../model/stored-object.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
 import { allControllers, controlLoopNames, type ControlLoopsOptions } from './control-loops.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { fanOutName } from '../wake/fan-out.ts'
+import { fanOutName, withWish } from '../wake/fan-out.ts'
 import { isOfKind } from '../../reconciler/kind.ts'
 import { notEnded, slowBackoffMs, toStalledState } from '../state/stalled-state.ts'
 import type { TurnFacts } from '../state/run-facts.ts'
@@ -82,8 +82,7 @@ function findTouchedParts(live: StoredObject, after: StoredObject): Touched {
   return equal(live.object.status, after.object.status) ? ['engine'] : ['status', 'engine']
 }
 
-/** What was to become a timer, as a late one. One that is there serves as well. */
+/** What was to become a timer, as a late one. */
 function withLateWakeUp(live: StoredObject, { nowMs, chance }: Pick<TurnFacts, 'nowMs' | 'chance'>): StoredObject {
-  if (live.engine.wakeAtMs !== undefined) return live
-  return { ...live, engine: { ...live.engine, wakeAtMs: nowMs + slowBackoffMs(chance) } }
+  return withWish(live, nowMs + slowBackoffMs(chance))
 }

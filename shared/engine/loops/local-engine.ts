@@ -21,7 +21,7 @@ import type { NoteStored } from '../wake/references.ts'
 import type { Relay } from '../wake/relay.ts'
 import { createLoopMetrics } from '../insight/loop-metrics.ts'
 import { adviseOnSpecs } from '../insight/run-advice.ts'
-import { sweepTimers, type SweepOptions, type SweptController } from '../wake/sweep.ts'
+import { sweepTimers, sweptNameOf, type SweepOptions, type SweptController } from '../wake/sweep.ts'
 import { work, type WorkerSignals } from './worker.ts'
 import { createIntroduction, createLocalWheel, type Introduction } from '../wake/local-wheel.ts'
 import { createProgress, type Progress } from '../wake/progress.ts'
@@ -183,17 +183,20 @@ async function tick(engine: Running & { readonly saving: Saving }, signal: Abort
   const { clock, logger, tickMs, turns, swept, saving, canBeDue } = engine
   const wheel = createLocalWheel({ ...engine, fromMs: engine.turnedMs })
   let introduce = (): Promise<void> => beginIntroduction(engine).then((next) => (introduce = next)())
+  const logFailure = (error: unknown): void =>
+    logger.error('tick failed; the next tick repeats it', { error: String(error) })
   while (!signal.aborted) {
     const nowMs = clock.nowMs()
+    // What cannot be introduced keeps no timer waiting.
+    await introduce().catch(logFailure)
     try {
-      await introduce()
       const controllers = swept.controllers.filter(({ kind }) => canBeDue?.(kind, nowMs + tickMs) ?? true)
       await sweepTimers({ ...swept, controllers }, nowMs, tickMs)
       const woken = wheel.isDue(nowMs) ? await wheel.turn(nowMs, (await withGarbage(engine)).controllers) : 0
       turns.notePassed(BigInt(wheel.findTurnedMs()))
       await saving.save(nowMs, woken > 0)
     } catch (error) {
-      logger.error('tick failed; the next tick repeats it', { error: String(error) })
+      logFailure(error)
     }
     await clock.sleep(tickMs, signal)
   }
@@ -221,6 +224,7 @@ async function beginIntroduction(engine: Running & { readonly saving: Saving }):
   }
 }
 
-function nameWithWatches({ name, watching }: SweptController): string {
-  return watching === undefined ? name : `${name} ${watching.id}`
+function nameWithWatches(controller: SweptController): string {
+  const { watching } = controller
+  return watching === undefined ? sweptNameOf(controller) : `${sweptNameOf(controller)} ${watching.id}`
 }

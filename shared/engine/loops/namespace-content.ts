@@ -1,3 +1,4 @@
+import { hasCode } from '../../model/errors.ts'
 import { namespaceKeyOf } from '../../model/object-key.ts'
 import { isDeleting } from '../../model/object.ts'
 import { parseTimestamp } from '../../model/time.ts'
@@ -137,5 +138,11 @@ async function removeContent({ store, resources, catalog }: NamespaceContentOpti
 }
 
 async function isThere(store: Pick<ObjectStore, 'get'>, name: string): Promise<boolean> {
-  return (await store.get(namespaceKeyOf(name))) !== undefined
+  try {
+    return (await store.get(namespaceKeyOf(name))) !== undefined
+  } catch (error) {
+    // One that is damaged is there.
+    if (hasCode(error, 'DAMAGED')) return true
+    throw error
+  }
 }

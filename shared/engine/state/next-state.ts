@@ -24,13 +24,14 @@ function isOverruled({ object, engine }: StoredObject, { generation }: RunFacts)
 }
 
 function nextEngine(live: StoredObject, verdict: Verdict, facts: RunFacts): EngineState {
-  const { change, wakeAtMs, memory = {} } = live.engine
+  const { change, wakeAtMs, netMs, memory = {} } = live.engine
   const wait = nextWait(live, verdict, facts)
   // A wish for a run that came after this one had begun is for the next.
   const isNewWish = wakeAtMs !== undefined && wakeAtMs !== facts.wakeAtMs
   const next: EngineState = {
     ...(wait && { wait }),
     ...(isNewWish && { wakeAtMs }),
+    ...(isNewWish && wakeAtMs === netMs && { netMs }),
     ...(change !== undefined && !isNowObserved(live.object, verdict, facts) && { change }),
   }
   return withMemory(next, {

@@ -95,11 +95,10 @@ async function holdMessage(
   { clock }: CommitPorts,
 ): Promise<void> {
   const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
-  // Nothing could end the hold: the turn comes again at once.
-  if (!isRecorded) return turn.hold(0)
-  const waitMs = Math.max(0, how.untilMs - clock.nowMs())
+  // Where nothing could end the hold, the turn comes again at once.
+  const waitMs = isRecorded ? Math.max(0, how.untilMs - clock.nowMs()) : 0
   await (how.isTimed ? turn.hold(waitMs) : turn.delay(waitMs))
-  if (how.isWakeable && (await turn.isWanted())) await turn.hold(0)
+  if (isRecorded && how.isWakeable && (await turn.isWanted())) await turn.hold(0)
 }
 
 async function writeAndReport(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {

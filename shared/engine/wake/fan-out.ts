@@ -33,10 +33,7 @@ export function spread(wakeUps: readonly WakeUp[], nowMs: number, limit?: Contro
   return wakeUps.map((wakeUp, i) => ({ ...wakeUp, timerAtMs: nowMs + (i + 1) * everyMs }))
 }
 
-/**
- * Writes the timers. A run that is under way ends the wish that it began with, and may have looked before this change:
- * so each change leaves another wish than the one that is there, and never a later one.
- */
+/** Writes the timers. */
 export function createFanOut(store: ObjectStore): TurnRunner {
   return async (turn) => {
     const atMs = Math.min(...turn.wakeUps.flatMap(({ timerAtMs }) => timerAtMs ?? []))
@@ -46,6 +43,10 @@ export function createFanOut(store: ObjectStore): TurnRunner {
   }
 }
 
-function withWish({ object, engine }: StoredObject, atMs: number): StoredObject {
+/**
+ * A run that is under way ends the wish that it began with, and may have looked before this change: so each change
+ * leaves another wish than the one that is there, and never a later one.
+ */
+export function withWish({ object, engine }: StoredObject, atMs: number): StoredObject {
   return { object, engine: { ...engine, wakeAtMs: Math.min(atMs, (engine.wakeAtMs ?? Infinity) - 1) } }
 }

@@ -1,5 +1,5 @@
 import type { NoteStored } from './references.ts'
-import { noteSlots, sweepWheel, wakeSlots, type SweepOptions, type SweptController } from './sweep.ts'
+import { noteSlots, sweepWheel, sweptNameOf, wakeSlots, type SweepOptions, type SweptController } from './sweep.ts'
 import { wheelSlots, type Slots } from '../../model/wheel.ts'
 import type { Progress } from './progress.ts'
 import { goRound } from './wheel-round.ts'
@@ -44,7 +44,7 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
 
   async function turnOne(controller: SweptController, nowMs: number): Promise<number> {
     const { resyncMs, name } = controller
-    const id = idOf(controller)
+    const id = sweptNameOf(controller)
     const sliceMs = Math.max(5 * tickMs, Math.ceil(resyncMs / slices))
     // Once round is enough, however long it stood still.
     let handMs = Math.max(hands.get(id) ?? turnedMs, nowMs - resyncMs)
@@ -66,7 +66,7 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
     turn: async (nowMs, controllers) => {
       let woken = 0
       for (const controller of controllers) woken += await turnOne(controller, nowMs)
-      const ids = new Set(controllers.map(idOf))
+      const ids = new Set(controllers.map(sweptNameOf))
       for (const id of hands.keys()) if (!ids.has(id)) hands.delete(id)
       turnedMs = nowMs
       const isBehind = [...hands.values()].some((handMs) => handMs < nowMs)
@@ -76,10 +76,6 @@ export function createLocalWheel({ swept, turns, fromMs: begunMs, tickMs }: Loca
     },
     findTurnedMs: () => Math.min(turnedMs, ...hands.values()),
   }
-}
-
-function idOf({ name, kind }: SweptController): string {
-  return `${name} ${kind.kind}.${kind.group}`
 }
 
 export interface Introduction {

@@ -1,4 +1,5 @@
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import { absentIfDamaged } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { touches } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
@@ -45,7 +46,7 @@ export function createReferences(controllers: readonly Controller[], { store, in
 
   /** But nothing that the object refers to by now: the change may be an old one that is told again. */
   async function forgetAllBut(key: ObjectKey, wanted: readonly ObjectKey[]): Promise<void> {
-    const live = await store.get(key)
+    const live = await absentIfDamaged(() => store.get(key))
     if (live !== undefined) await index.setReferences(key, [...wanted, ...(targetsOf(live.object) ?? [])])
   }
 
@@ -73,7 +74,8 @@ export function createNoteStored(controllers: readonly Controller[], { store, in
   const targetsOf = createTargets(controllers)
 
   async function look(key: ObjectKey): Promise<readonly ObjectKey[]> {
-    const stored = await store.get(key)
+    // What is damaged refers to what is noted already.
+    const stored = await absentIfDamaged(() => store.get(key))
     return (stored && targetsOf(stored.object)) ?? []
   }
 

@@ -1,4 +1,7 @@
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
+import type { Hold } from '../../model/engine-state.ts'
+import { absentIfDamaged } from '../../model/errors.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -47,24 +50,32 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
 
   return async (changes) => {
     const objects = [...Map.groupBy(changes, ({ stored }) => keyText(keyOf(stored.object))).values()]
-    const told = await Promise.all(objects.map(tellInOrder))
-    const sends = told.flatMap((one) => one.sends)
+    // All of them, ahead of the first question who refers to an object: another of the changes may have made that so.
+    const notes: Notes = new Map()
+    await Promise.all(objects.map((some) => noteInOrder(some, notes)))
+    const sends = (await Promise.all(objects.map((some) => tellInOrder(some, notes)))).flat()
     const byQueue = Map.groupBy(sends, ({ name }) => name)
     await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
     // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
     await endHolds(sends, { store, queueOf })
-    await Promise.all(told.flatMap(({ last }) => last?.forget() ?? []))
+    // What the earlier ones of an object dropped the last one did, too, or it refers to it again.
+    const last = objects.flatMap((some) => some.flatMap((change) => notes.get(change) ?? []).at(-1) ?? [])
+    await Promise.all(last.map((note) => note.forget()))
+  }
+
+  /** What the changes of one object say of references. Most say nothing, which is known at once. */
+  async function noteInOrder(changes: readonly Change[], notes: Notes): Promise<void> {
+    for (const change of changes) {
+      const noting = references.note(change)
+      if (noting !== undefined) notes.set(change, await noting)
+    }
   }
 
   /** The changes of one object, one after the other. Those of others do not wait for them. */
-  async function tellInOrder(changes: readonly Change[]): Promise<Told> {
+  async function tellInOrder(changes: readonly Change[], notes: Notes): Promise<readonly Send[]> {
     const sends: Send[] = []
-    let last: Noted | undefined
     for (const change of changes) {
-      const noting = references.note(change)
-      const noted = noting && (await noting)
-      last = noted ?? last
-      const dropped = noted?.dropped ?? none
+      const dropped = notes.get(change)?.dropped ?? none
       for (const route of routes) {
         const asked = route.targets(change, dropped)
         // Most routes know at once, and most that it wakes nobody.
@@ -74,8 +85,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
         sends.push(...(isPaced ? paceRoute(route, targets, change) : direct(route, targets, change)))
       }
     }
-    // What the earlier ones dropped the last one did, too, or it refers to it again.
-    return { sends, last }
+    return sends
   }
 
   function direct(
@@ -106,31 +116,45 @@ async function endHolds(
   sends: readonly Send[],
   { store, queueOf }: Pick<RelayOptions, 'store' | 'queueOf'>,
 ): Promise<void> {
-  const woken = new Map<string, Target & { readonly name: string; readonly atMs: number }>()
+  const woken = new Map<string, Woken>()
   for (const { name, wakeUp, wakes } of sends) {
     if (wakes === undefined) continue
     const id = `${name} ${keyText(wakes.key)}`
-    const atMs = Math.min(wakeUp.notBeforeMs ?? 0, woken.get(id)?.atMs ?? Infinity)
-    woken.set(id, { name, ...wakes, atMs })
+    const one = woken.get(id) ?? { name, key: wakes.key, atMs: Infinity, states: [] }
+    woken.set(id, one)
+    one.atMs = Math.min(one.atMs, wakeUp.notBeforeMs ?? 0)
+    one.states.push(wakes.stored)
   }
-  const mayBeHeld = [...woken.values()].filter(({ stored }) => stored === undefined || stored.engine.hold !== undefined)
+  /** An object that was removed, the next of its name, and their record may each have left a hold. */
+  const holdsOf = async ({ key, states }: Woken): Promise<readonly Hold[]> => {
+    const holds = states.flatMap((stored) => stored?.engine.hold ?? [])
+    if (holds.length > 0 || !states.includes(undefined)) return holds
+    const read = (at: ObjectKey): Promise<StoredObject | undefined> => absentIfDamaged(() => store.get(at))
+    const { hold } = ((await read(key)) ?? (await read(recordKey(key))))?.engine ?? {}
+    return hold === undefined ? [] : [hold]
+  }
   await Promise.all(
-    mayBeHeld.map(async ({ name, key, stored, atMs }) => {
-      const { hold } = (stored ?? (await store.get(key)) ?? (await store.get(recordKey(key))))?.engine ?? {}
+    Array.from(woken.values(), async (one) => {
       // What has to wait longer itself can wait behind it.
-      if (hold !== undefined && hold.untilMs > atMs) await queueOf({ name }).wake(hold.handle)
+      const ended = (await holdsOf(one)).filter(({ untilMs }) => untilMs > one.atMs)
+      const handles = new Set(ended.map(({ handle }) => handle))
+      for (const handle of handles) await queueOf(one).wake(handle)
     }),
   )
+}
+
+/** A key that is woken, and the states of its objects that were told; one of `undefined` is to be read. */
+interface Woken {
+  readonly name: string
+  readonly key: ObjectKey
+  atMs: number
+  readonly states: (StoredObject | undefined)[]
 }
 
 /** From here on one change that wakes so many is told of. */
 const manyTargets = 1_000
 
-interface Told {
-  readonly sends: readonly Send[]
-  /** The last note of references, to be forgotten when those that it concerns are woken. */
-  readonly last: Noted | undefined
-}
+type Notes = Map<Change, Noted>
 
 const none: readonly ObjectKey[] = []
 

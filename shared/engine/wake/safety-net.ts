@@ -1,7 +1,7 @@
 import type { Controller } from '../../reconciler/controller.ts'
 import { guardController } from './guard-controller.ts'
 import { isOf } from '../../reconciler/kind.ts'
-import { netAfterMs } from '../../model/engine-state.ts'
+import { netAfterMs, type EngineState } from '../../model/engine-state.ts'
 import { parseApiVersion } from '../../model/object.ts'
 import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
@@ -35,15 +35,23 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   const withSafetyTimer = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
     if (!touches(touched, 'spec', 'delete') || !isRun(stored, touched)) return stored
     if (!isWanted(type, stored, touched)) return stored
-    const netMs = clock.nowMs() + netAfterMs
-    const { wakeAtMs = Infinity } = stored.engine
-    return wakeAtMs <= netMs ? stored : { ...stored, engine: { ...stored.engine, wakeAtMs: netMs, netMs } }
+    return { ...stored, engine: withNet(stored.engine, clock.nowMs() + netAfterMs) }
   }
   return {
     ...store,
     create: (stored) => store.create(withSafetyTimer('added', stored, ['spec'])),
     replace: (stored, touched) => store.replace(withSafetyTimer('modified', stored, touched), touched),
   }
+}
+
+/**
+ * A run that is under way ends the wish that it began with, and may have looked before this change: so each change
+ * leaves another wish than the one that is there. It is later only where that is the net of an earlier change.
+ */
+function withNet({ netMs: before, ...engine }: EngineState, netMs: number): EngineState {
+  const { wakeAtMs = Infinity } = engine
+  if (wakeAtMs === before || wakeAtMs > netMs) return { ...engine, wakeAtMs: netMs, netMs }
+  return { ...engine, wakeAtMs: wakeAtMs - 1 }
 }
 
 /**

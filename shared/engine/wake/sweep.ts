@@ -26,6 +26,11 @@ export interface SweptController {
   readonly watching?: Watching
 }
 
+/** Tells a controller from one of its name for another kind. */
+export function sweptNameOf({ name, kind }: SweptController): string {
+  return `${name} ${kind.kind}.${kind.group}`
+}
+
 /** What a control loop refers to and maps. */
 export interface Watching {
   /** Another one, as soon as any of its watches is another. */

@@ -6,7 +6,7 @@ import {
   sweptControllersOf,
   type ControlLoop,
 } from '../../engine/loops/control-loops.ts'
-import { listDue, wakeDue, type DuePage, type SweptController } from '../../engine/wake/sweep.ts'
+import { listDue, sweptNameOf, wakeDue, type DuePage, type SweptController } from '../../engine/wake/sweep.ts'
 import {
   createAwsIntroduction,
   completeIntroduction,
@@ -114,7 +114,7 @@ class Ticker {
     const time: TickTime = { nowMs, untilMs, ways: new Map(), known: before?.queues ?? new Map() }
     const after = await Promise.all(
       (await this.#listSwept(nowMs)).map(async (controller) => {
-        const name = nameOf(controller)
+        const name = sweptNameOf(controller)
         const begun = before?.progress[name] ?? first(controller)
         const ended = this.#sweep(controller, begun, time).catch((error: unknown) => {
           this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
@@ -135,7 +135,7 @@ class Ticker {
   async #loadProgress(): Promise<Loaded | undefined> {
     const before = await this.#saved.load()
     if (before === undefined) return undefined
-    const there = new Set((await this.#listSwept(0)).map(nameOf))
+    const there = new Set((await this.#listSwept(0)).map(sweptNameOf))
     const all = Object.entries(before.progress).flatMap(([name, one]) => (one ? [[name, one] as const] : []))
     const kept = all.filter(([name]) => there.has(name))
     if (kept.length < all.length) await this.#saved.save({ progress: kept, queues: [...before.queues] })
@@ -344,8 +344,4 @@ async function knownOf({ ways, known }: TickTime): Promise<readonly (readonly [s
     return seen === undefined ? [] : [[name, seen] as const]
   })
   return (await Promise.all(all)).flat()
-}
-
-function nameOf({ name, kind: { group, kind } }: SweptController): string {
-  return `${name} ${kind}.${group}`
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/model/json.ts'
+import { isObject, type JsonObject } from '../../../shared/model/json.ts'
 import { isDeleting, type ApiObject } from '../../../shared/model/object.ts'
 import { wantsGadget } from '../kinds/kit.ts'
 import type { Checker, Scene } from './checker.ts'
@@ -11,6 +11,8 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
   /** Uids of children that block an owner, by its uid. */
   const blocking = new Map<string, ReadonlySet<string>>()
   const letGo = new Set<string>()
+  /** What each owner has ever declared, by its uid: a run that stands still goes on with what it has read. */
+  const declared = new Map<string, Map<number, JsonObject>>()
   /** The child of a Gadget has its name. */
   const stripped = new Set(scenario.steps.filter(({ act }) => act === 'strip').map(({ name }) => name))
 
@@ -31,12 +33,18 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
         if (!isDeleting(child) && !isStripped(child) && !isSurplus(child, object)) letGo.add(uidOf(child))
   }
 
-  /** A run of its owner that goes on deletes it, since the owner does not want it any more. */
-  const isSurplus = (child: ApiObject, { kind, spec }: ApiObject): boolean => {
-    if (!isObject(spec)) return false
-    if (kind === 'Crate') return Number(child.metadata.name.split('-').at(-1)) >= Number(spec['size'])
-    return kind === 'Kit' && child.kind === 'Gadget' && !wantsGadget(Number(spec['value']))
+  const noteDeclared = ({ kind, metadata: { uid, generation }, spec }: ApiObject): void => {
+    if ((kind !== 'Crate' && kind !== 'Kit') || !isObject(spec)) return
+    declared.set(uid, (declared.get(uid) ?? new Map<number, JsonObject>()).set(generation, spec))
   }
+
+  /** A run of its owner that goes on deletes it, if the owner did not want it when that run began. */
+  const isSurplus = (child: ApiObject, { kind, metadata }: ApiObject): boolean =>
+    [...(declared.get(metadata.uid)?.values() ?? [])].some((spec) =>
+      kind === 'Crate'
+        ? Number(child.metadata.name.split('-').at(-1)) >= Number(spec['size'])
+        : child.kind === 'Gadget' && !wantsGadget(Number(spec['value'])),
+    )
 
   /** Somebody may delete it by hand, or with its namespace. */
   const isStripped = ({ kind, metadata: { namespace, name } }: ApiObject): boolean =>
@@ -52,6 +60,7 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
   return {
     write: ({ type, before, after: { object } }) => {
       const { kind, metadata } = object
+      noteDeclared(object)
       const isMarked = isDeleting(object) && before !== undefined && !isDeleting(before.object)
       if (letGo.has(metadata.uid) && (type === 'removed' || isMarked))
         report(`promise 8, propagation: ${kind} ${metadata.name} was let go by its owner and is deleted`)

@@ -190,14 +190,15 @@ describe('a dead message', () => {
     expect([conditionOf(object, 'Stalled'), engine.wait?.kind]).toEqual([undefined, 'Backoff'])
   })
 
-  it('of a fan-out becomes a late timer, unless there is an earlier one', async () => {
+  it('of a fan-out becomes a late timer; beside an earlier one, another that is as early', async () => {
     await createWidget()
     const fanOut = { loop: `${controller.name}-fan-out`, wakeUp: { ...wakeUp, timerAtMs: 1 } }
     await deadLetters(fanOut)
     const { engine } = (await store.get(key)) as StoredObject
     expect(engine.wakeAtMs).toBeGreaterThan(clock.nowMs() + 400_000)
     await deadLetters(fanOut)
-    expect((await store.get(key))?.engine).toEqual(engine)
+    // A run that has begun with the one that was there strikes it out, and may have looked before.
+    expect((await store.get(key))?.engine.wakeAtMs).toBe(Number(engine.wakeAtMs) - 1)
   })
 
   it('of a loop whose objects have no timer for it is sent again, under an id of its own', async () => {

@@ -16,7 +16,12 @@ const beginMs = 1_000_000_000
 const widget = widgets([])
 const widgetKey = { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name: 'w' }
 /** Of the engine itself and of the widgets. */
-const allLoops = ['widget', 'namespace-lifecycle', 'customresourcedefinition-lifecycle', 'event-expiry']
+const allLoops = [
+  'widget Widget.test.setpoint.dev',
+  'namespace-lifecycle Namespace.',
+  'customresourcedefinition-lifecycle CustomResourceDefinition.apiextensions.k8s.io',
+  'event-expiry Event.',
+]
 
 function changeAt(resourceVersion: string): Change {
   const { object } = storedWidget('w', { resourceVersion })
@@ -189,7 +194,7 @@ describe('an engine that starts', () => {
   it('has a queue for each loop, whose deliveries are its own for six timeouts', async () => {
     const world = await startEngine(known)
     expect([...world.queues.keys()]).toEqual([
-      ...allLoops.slice(0, 3),
+      ...allLoops.slice(0, 3).map((loop) => loop.split(' ')[0]),
       'garbage-collector',
       'event-expiry',
       'quota-usage',
@@ -572,6 +577,25 @@ describe('loops that were not there before', () => {
     await world.queueOf('widget').deliver()
     await world.clock.advance(1_000)
     expect(introducedIn(world).slice(1)).toEqual([`introduced ${JSON.stringify(allLoops)}`])
+    await world.stop()
+  })
+
+  it('are those that had their names for another kind', async () => {
+    const introduced = ['widget Gadget.test.setpoint.dev', ...allLoops.slice(1)]
+    const world = await startEngine({ ...wakesAll, introduced })
+    expect(new Set(reasonsOf(world))).toEqual(new Set(['all:100']))
+    await world.stop()
+  })
+
+  it('keep no timer and no progress waiting while they cannot look', async () => {
+    const onWheel = () => Promise.reject(new Error('the index is away'))
+    const world = await startEngine({ relayed: '40', introduced: allLoops.slice(1), onWheel })
+    const before = world.looks.length
+    world.tell({ changes: [], resourceVersion: '110' })
+    await world.clock.advance(3_000)
+    expect(world.looks.slice(before).filter((look) => look.startsWith('due Widget'))).toHaveLength(3)
+    expect(world.savedOf('relayed')).toBe('110')
+    expect(new Set(world.lines)).toContain('tick failed; the next tick repeats it {"error":"Error: the index is away"}')
     await world.stop()
   })
 

@@ -112,10 +112,13 @@ describe('nextState', () => {
   })
 
   it('keeps a wish that came after the run had begun', () => {
-    const after = (wakeAtMs: number) =>
-      nextState(objectWith({ engine: { wakeAtMs } }), { kind: 'done' }, { ...facts, wakeAtMs: 7 }).engine
-    expect(after(7)).toEqual({})
-    expect(after(8)).toEqual({ wakeAtMs: 8 })
+    const after = (engine: EngineState) =>
+      nextState(objectWith({ engine }), { kind: 'done' }, { ...facts, wakeAtMs: 7 }).engine
+    expect(after({ wakeAtMs: 7 })).toEqual({})
+    expect(after({ wakeAtMs: 8 })).toEqual({ wakeAtMs: 8 })
+    // The net of a change is found by the time of its write for as long as it is said to be one.
+    expect(after({ wakeAtMs: 8, netMs: 8 })).toEqual({ wakeAtMs: 8, netMs: 8 })
+    expect(after({ wakeAtMs: 8, netMs: 9 })).toEqual({ wakeAtMs: 8 })
   })
 
   it('says nothing of an object that a newer run has observed', () => {

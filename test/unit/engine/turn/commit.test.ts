@@ -204,6 +204,12 @@ describe('a turn that holds its message', () => {
       { isWanted: true },
       ['replace engine', 'delay 5000', 'wanted?', 'hold 0'],
     ],
+    [
+      'and is not over, where its object has no time and has changed',
+      { release: holdFor(5_000, { isTimed: false }), live: changed },
+      {},
+      ['delay 0'],
+    ],
   ] as const satisfies readonly (readonly [string, Partial<Ending>, World, readonly string[]])[])(
     '%s',
     async (...[, ending, world, did]) => {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
 import { createNoteStored, createReferences, type NoteStored } from '../../../../shared/engine/wake/references.ts'
 import { createRelay, type Relay } from '../../../../shared/engine/wake/relay.ts'
+import { DamagedObjectError } from '../../../../shared/model/errors.ts'
+import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 import { ConfigMap, done, mapped, reference } from '../../../../shared/index.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { Change } from '../../../../shared/ports/change-feed.ts'
@@ -57,9 +59,11 @@ const noted = async (): Promise<string> =>
     .sort()
     .join()
 
-function relay(): Relay {
+/** `sent`: told whom it wakes, and why. */
+function relay(sent: string[] = []): Relay {
   const queue = {
-    send: async () => {},
+    send: async (wakeUps: readonly WakeUp[]) =>
+      void sent.push(...wakeUps.map(({ key: { name }, reason }) => `${name} ${reason}`)),
     receive: async () => [],
     settle: async () => {},
     hold: async () => {},
@@ -101,6 +105,38 @@ it('of several changes in one batch all is forgotten that the last does not refe
   const three = await relabel(two, 'c')
   await relay()([changeTo(two), changeTo(three)])
   expect(await noted()).toBe('c')
+})
+
+it('a reference counts from its own batch on, whichever of its changes comes first', async () => {
+  const one = await create('a')
+  const { metadata } = one.object
+  const target: StoredObject = {
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name: 'a', uid: 'uid-a' } },
+    engine: {},
+  }
+  for (const changes of [
+    [changeTo(one), changeTo(target)],
+    [changeTo(target), changeTo(one)],
+  ]) {
+    await opened.index.setReferences(key, [])
+    const sent: string[] = []
+    await relay(sent)(changes)
+    expect(sent).toContain('w ConfigMap default/a changed, and is referred to')
+  }
+})
+
+it('what is damaged refers to what is noted already, and keeps nobody waiting', async () => {
+  const one = await create('b')
+  await opened.index.setReferences(key, [{ group: '', kind: 'ConfigMap', namespace: 'default', name: 'a' }])
+  const damaged = async () => {
+    throw new DamagedObjectError('damaged', { uid: 'uid-w', resourceVersion: '1' })
+  }
+  await createNoteStored(controllers, { ...opened, store: { ...opened.store, get: damaged } })(key)
+  expect(await noted()).toBe('a')
+  const { note } = createReferences(controllers, { ...opened, store: { ...opened.store, get: damaged } })
+  const { dropped, forget } = (await note(changeTo(one))) ?? expect.fail('something is noted')
+  await forget()
+  expect([dropped.length, await noted()]).toEqual([1, 'a,b'])
 })
 
 /** The first look, in which something happens before its n-th call of the index. */

@@ -6,6 +6,7 @@ import type { Target } from '../../../../shared/engine/wake/wake-up.ts'
 import { ConfigMap, done, mapped, reference, type Controller } from '../../../../shared/index.ts'
 import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import { keyOf, keyText, type ObjectKey } from '../../../../shared/model/object-key.ts'
+import { DamagedObjectError } from '../../../../shared/model/errors.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { Change } from '../../../../shared/ports/change-feed.ts'
 import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
@@ -59,6 +60,7 @@ function relayIn({
   const store = {
     get: async (key: ObjectKey) => {
       did.push(`get ${key.group}/${key.name}`)
+      if (key.name === 'bad') throw new DamagedObjectError('damaged', { uid: 'u', resourceVersion: '1' })
       const engine = stored[keyText(key)]
       return engine && { ...storedWidget(key.name), engine }
     },
@@ -222,6 +224,35 @@ describe('a hold', () => {
     })
     await relay([changeOf()])
     expect(did.slice(1)).toEqual(['get test.setpoint.dev/a', 'get removed.test.setpoint.dev/a', 'wake own h'])
+  })
+
+  it('that an object and its record have left, or the next of its name, are all ended, each once', async () => {
+    const targetWith = (handle: string | undefined): Target => {
+      const engine = handle === undefined ? {} : { hold: { handle, untilMs: nowMs + 1 } }
+      return { ...target('a'), stored: { ...storedWidget('a'), engine } }
+    }
+    for (const [handles, ended] of [
+      [['h', undefined], ['h']],
+      [[undefined, 'h'], ['h']],
+      [
+        ['h', 'i', 'h'],
+        ['h', 'i'],
+      ],
+    ] as const) {
+      const { relay, did } = relayIn({ builtIn: handles.map((handle) => route([targetWith(handle)])) })
+      await relay([changeOf()])
+      expect(did).toEqual([`send own ${handles.length}`, ...ended.map((handle) => `wake own ${handle}`)])
+    }
+  })
+
+  it('of what is damaged is none that is known, and everybody else is woken', async () => {
+    const damaged = { ...target('bad'), key: keyNamed('bad') }
+    const { relay, did } = relayIn({
+      builtIn: [route([damaged, target('a')])],
+      stored: { [keyText(keyNamed('a'))]: heldUntil(nowMs + 1) },
+    })
+    await relay([changeOf()])
+    expect(did).toContain('wake own h')
   })
 
   it('is none where nothing is stored, or nothing is held', async () => {
