@@ -70,8 +70,10 @@ function entryOf({ type, key, condition, ...identity }: Transition, bus: string)
   return { EventBusName: bus, Source: 'setpoint', DetailType: type, Detail }
 }
 
+/** A status says what its writer likes, where the schema of its kind is loose. */
 function shorten(condition: Condition): Condition {
-  return { ...condition, message: condition.message.slice(0, messageCharactersMax) }
+  const { message = '' } = condition as Partial<Condition>
+  return { ...condition, message: String(message).slice(0, messageCharactersMax) }
 }
 
 /** The answer has an entry for each of the request's, in its order. */

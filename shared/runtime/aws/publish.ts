@@ -1,14 +1,12 @@
 import { createEventBridgeClient, createEventBridgePublisher } from '../../adapters/aws/eventbridge-publisher.ts'
 import type { StreamChange } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
-import { hasCode } from '../../model/errors.ts'
 import { transitionsOf } from '../../model/transitions.ts'
 import type { AwsBoundary, Seeing } from './boundary.ts'
 import { busOf } from './environment.ts'
 
 /**
- * Tells the event bus, if there is one, what became ready and what failed. Rejects while the bus is away, so that the
- * changes are told again; what it refuses for good is logged and left, since the status says it all and reconciles must
- * not wait for a bus.
+ * Tells the event bus, if there is one, what became ready and what failed. What cannot be told in some seconds of tries
+ * is logged and left: the status says it all, and reconciles must not wait for a bus.
  */
 export function openPublish(
   { environment, eventbridge, clock, random }: AwsBoundary,
@@ -22,8 +20,7 @@ export function openPublish(
     try {
       await publish(changes.flatMap(({ before, stored }) => transitionsOf(before?.object, stored.object)))
     } catch (error) {
-      if (!hasCode(error, 'INTERNAL')) throw error
-      logger.error('transitions not published on the event bus', { bus, error: error.message })
+      logger.error('transitions not published on the event bus', { bus, error: String(error) })
     }
   }
 }

@@ -101,6 +101,14 @@ describe('transitions on an event bus', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('say what is in a status, however odd', async () => {
+    const { message: _, ...silent } = condition('False')
+    const odd = { ...condition('True'), message: 7 } as unknown as Condition
+    await publish(transitions(1, { condition: { type: 'Ready', before: silent as Condition, after: odd } }))
+    const { condition: told } = JSON.parse(requests[0]?.[0]?.Detail ?? '') as { readonly condition: object }
+    expect(told).toMatchObject({ before: { message: '' }, after: { message: '7' } })
+  })
+
   it('are put again, alone, when they are refused for now', async () => {
     refuse = (name, request) =>
       request <= 2 && name === 'w3' ? { ErrorCode: 'ThrottlingException', ErrorMessage: 'slowly' } : undefined
