@@ -19,7 +19,7 @@ import { createSendPace, pacedQueue, type PacedQueue, type SendPace, type Sendin
 import { openSendLine, type SendLine } from './send-line.ts'
 import { workersOf, type KnownQueue } from './send-window.ts'
 import type { Rank } from '../../ports/in-hand.ts'
-import type { DueTimer } from '../../ports/object-index.ts'
+import type { DueTimer, ObjectIndex } from '../../ports/object-index.ts'
 import type { QueueServices } from './services.ts'
 import { saveProgress, type Loaded, type SavedProgress, type SweepProgress } from './tick-progress.ts'
 import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
@@ -48,6 +48,8 @@ export interface TickOptions extends QueueServices {
   readonly advanceQueues?: () => Promise<void>
   /** Default: everything. */
   readonly share?: Share
+  /** Of every partition, where `index` is one of a share: what is new is introduced by one of the ticks. */
+  readonly wholeIndex?: Pick<ObjectIndex, 'onWheel'>
 }
 
 /** The function behind the schedule, which says whose turn it is. */
@@ -55,10 +57,16 @@ export function createResync(options: FunctionOptions): (share?: Share) => Promi
   const ticks = new Map<string, Tick>()
   return (share = wholeShare) => {
     const name = JSON.stringify([share.index, share.of])
-    const tick = ticks.get(name) ?? createTick({ ...openEngineServices(options, share), share })
+    const tick = ticks.get(name) ?? openTick(options, share)
     ticks.set(name, tick)
     return tick()
   }
+}
+
+function openTick(options: FunctionOptions, share: Share): Tick {
+  const services = openEngineServices(options, share)
+  const isWhole = share.of === wholeShare.of
+  return createTick({ ...services, share, wholeIndex: (isWhole ? services : openEngineServices(options)).index })
 }
 
 /** How many runs each of those who run at once may get of the background each second, where turns are quick. */
@@ -96,7 +104,12 @@ class Ticker {
     this.#loops = createControlLoops(options)
     this.#share = options.share ?? wholeShare
     this.#saved = saveProgress(this.#share, options.checkpoint)
-    this.#introduction = createAwsIntroduction({ ...options, noteStored: createControlNotes(options) })
+    const { wholeIndex, index } = options
+    this.#introduction = createAwsIntroduction({
+      ...options,
+      index: { ...index, ...wholeIndex },
+      noteStored: createControlNotes(options),
+    })
   }
 
   async run(): Promise<void> {
@@ -200,19 +213,20 @@ class Ticker {
 
   /**
    * Those whose change got lost on its way; up to when they were looked for. Each is woken three times, in case that
-   * its message is lost, too; who is not found after an hour is left to the resync.
+   * its message is lost, too. Behind a longer time without ticks each of them looks at an hour of it.
    */
   async #wakeNetted({ nettedMs: handMs = 0 }: SweepProgress, controller: Swept, { nowMs, ...way }: TickTime & Way) {
     // A clock may go back.
     if (Math.abs(nowMs - handMs) < netEveryMs) return handMs
-    const fromMs = Math.max(Math.min(handMs, nowMs) - 2 * netEveryMs, nowMs - netReachMs)
-    const lost = await this.#options.listNetted(controller.kind, fromMs, nowMs)
+    const fromMs = handMs === 0 ? nowMs - netReachMs : Math.min(handMs, nowMs) - 2 * netEveryMs
+    const toMs = Math.min(nowMs, fromMs + netReachMs)
+    const lost = await this.#options.listNetted(controller.kind, fromMs, toMs)
     this.#tellOldest(lost, controller, nowMs)
     const timers = lost.slice(0, way.pace.grant(lost.length))
     const sender = this.#senderOf(way, controller, 'timer')
     await wakeDue(sender, controller, { timers, nowMs })
     // Those that were run are not in it any more when the next tick looks.
-    return timers.length < lost.length || sender.unsent > 0 ? handMs : nowMs
+    return timers.length < lost.length || sender.unsent > 0 ? handMs : toMs
   }
 
   /**

@@ -112,7 +112,7 @@ function process(
     advanceQueues: async () => {
       if (preparingMs > 0) await clock.sleep(preparingMs)
     },
-    ...(share && { share }),
+    ...(share && { share, wholeIndex: watched(opened.index) }),
   })
   return () => whileTimePasses(tick())
 }
@@ -514,11 +514,19 @@ describe('a change that got lost on its way', () => {
     expect(new Set(toWidgets().map(({ dedupId }) => dedupId)).size).toBe(1)
   })
 
-  it('is found after hours without ticks, if it is not older than an hour', async () => {
+  it('is found after hours without ticks, an hour of them in a tick', async () => {
     await process()()
+    const lastMs = clock.nowMs()
     await clock.advance(180 * minuteMs)
-    netted = [lost('old', clock.nowMs() - 61 * minuteMs), lost('new', clock.nowMs() - 50 * minuteMs)]
-    expect(await wokenBy(1)).toEqual(['new'])
+    netted = [lost('old', lastMs + 5 * minuteMs), lost('new', clock.nowMs() - 1)]
+    expect(await wokenBy(1)).toEqual(['old'])
+    expect(new Set(await wokenBy(3))).toEqual(new Set(['old', 'new']))
+  })
+
+  it('is looked for an hour back on a table that nobody has looked at', async () => {
+    netted = [lost('old', clock.nowMs() - 61 * minuteMs), lost('new', clock.nowMs() - 59 * minuteMs)]
+    await process()()
+    expect(toWidgets().map(({ key }) => key.name)).toEqual(['new'])
   })
 
   it('waits for the next tick where there are more than can be run', async () => {
@@ -677,6 +685,18 @@ describe('a loop that is new', () => {
     await tick()
     expect(new Set(toWidgets().map(({ key }) => key.name)).size).toBe(6_000)
     expect(introduced()).toHaveLength(6_000)
+  })
+
+  it('looks at all of them though each of several ticks has a share', async () => {
+    const shares = [0, 1].map((index) => ({ index, of: 2 }))
+    for (const share of shares) await process([], share)()
+    await createWidgets(30)
+    const target = { group: '', kind: 'ConfigMap', namespace: 'default', name: 'parts' }
+    const watches = [reference(ConfigMap, () => ({ name: target.name }))]
+    const ticks = shares.map((share) => process([widgets([], () => done(), { watches })], share))
+    for (let minute = 0; minute < 4; minute++) for (const tick of ticks) await tick()
+    expect((await opened.index.referrers(target)).length).toBe(30)
+    expect(introduced()).toHaveLength(30)
   })
 
   it('or watches something new notes what objects refer to first, some in a tick, from its second one on', async () => {
