@@ -1,4 +1,3 @@
-import type { Eventual } from './eventual.ts'
 import type { FieldError } from './schema/field-error.ts'
 
 /**
@@ -83,16 +82,6 @@ export async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefi
     return await asked
   } catch (error) {
     if (hasCode(error, 'NOT_FOUND')) return undefined
-    throw error
-  }
-}
-
-/** What is read of an object; `undefined`, too, if what is stored of it is damaged. */
-export async function absentIfDamaged<T>(read: () => Eventual<T>): Promise<T | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    if (hasCode(error, 'DAMAGED')) return undefined
     throw error
   }
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDynamodbChangeFeed } from '../../shared/adapters/aws/dynamodb/dynamodb-change-feed.ts'
 import { createDynamodbCheckpoint } from '../../shared/adapters/aws/dynamodb/dynamodb-checkpoint.ts'
 import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
 import { createDynamodbIndex } from '../../shared/adapters/aws/dynamodb/dynamodb-index.ts'
 import { createOwnerEntries } from '../../shared/adapters/aws/dynamodb/dynamodb-owners.ts'
+import { createReferenceEntries } from '../../shared/adapters/aws/dynamodb/dynamodb-references.ts'
+import { objectItemKey } from '../../shared/adapters/aws/dynamodb/dynamodb-keys.ts'
 import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb-store.ts'
 import { hasCode } from '../../shared/model/errors.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
@@ -382,6 +385,46 @@ describe('what a write does besides', () => {
     expect(await entries.childrenOf('owner-1')).toEqual([keyOf(object)])
     await entries.drop(withMetadata(child('a'), { resourceVersion: '21' }).object, ['owner-1'])
     expect(await entries.childrenOf('owner-1')).toEqual([])
+  })
+
+  it('drops no references that were noted after the removal: they are those of the next object of its name', async () => {
+    const entries = createReferenceEntries({ client: dynalite.client, table, random, clock })
+    const live = await sound.create(child('a'))
+    const referrer = keyOf(live.object)
+    const target = { ...referrer, name: 'target' }
+    const removed = await sound.remove(live)
+    await sound.create(child('a'))
+    await clock.sleep(1)
+    await entries.set(referrer, [target])
+    await entries.drop(referrer, versionOf(removed))
+    expect(await entries.referrers(target)).toEqual([referrer])
+    await clock.sleep(1)
+    await entries.drop(referrer, (clock.nowMs() + 1) * 1_000)
+    expect(await entries.referrers(target)).toEqual([])
+  })
+
+  it('names what is damaged in a list, and reads, removes and tells the others', async () => {
+    const live = await sound.create(child('a'))
+    await sound.create(child('b'))
+    const { pk, sk } = objectItemKey(keyOf(live.object))
+    await dynalite.client.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: { pk, sk },
+        UpdateExpression: 'SET doc = :doc',
+        ExpressionAttributeValues: { ':doc': { S: '{"kind":' } },
+      }),
+    )
+    const kind = { group: keyOf(live.object).group, kind: live.object.kind }
+    const { items, damaged } = await sound.list(kind)
+    expect([items.map(({ object }) => object.metadata.name), damaged]).toEqual([['b'], [keyOf(live.object)]])
+    const { uid, resourceVersion } = live.object.metadata
+    await expect(sound.get(keyOf(live.object))).rejects.toMatchObject({
+      code: 'DAMAGED',
+      remains: { uid, resourceVersion },
+    })
+    await sound.remove(live)
+    expect(await sound.get(keyOf(live.object))).toBeUndefined()
   })
 
   it('succeeds though entries that are no longer needed cannot be dropped', async () => {

@@ -53,6 +53,19 @@ describe('a record of the stream', () => {
     ])
   })
 
+  it('tells what mends an object that was damaged, without the state before', async () => {
+    const created = await opened.store.create(storedWidget('a'))
+    const changed = await opened.store.replace(withSpec(created, { size: 2 }), ['spec'])
+    const record = (await objectRecords()).at(-1) ?? expect.fail('the change is told')
+    const OldImage = { ...record.dynamodb.OldImage, doc: { S: '{"kind":' } }
+    expect(changeOf({ dynamodb: { ...record.dynamodb, OldImage } })).toEqual({
+      type: 'modified',
+      touched: ['spec'],
+      stored: changed,
+    })
+    expect(() => changeOf({ dynamodb: { NewImage: OldImage } })).toThrow(expect.objectContaining({ code: 'DAMAGED' }))
+  })
+
   it('tells a write of the engine with the object as it is, under its new version', async () => {
     const created = await opened.store.create(storedWidget('a'))
     const waiting = await opened.store.replace({ ...created, engine: { wakeAtMs: 5 } }, ['engine'])

@@ -1,5 +1,5 @@
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
-import { absentIfDamaged } from '../../model/errors.ts'
+import { absentIfDamaged } from '../../model/damage.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { touches } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'

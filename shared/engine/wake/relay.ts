@@ -1,6 +1,6 @@
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { Hold } from '../../model/engine-state.ts'
-import { absentIfDamaged } from '../../model/errors.ts'
+import { absentIfDamaged } from '../../model/damage.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { Clock } from '../../ports/clock.ts'

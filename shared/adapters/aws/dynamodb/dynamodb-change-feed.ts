@@ -3,7 +3,7 @@ import { objectText } from '../../../model/object-text.ts'
 import type { Change, ChangeBatch, ChangeFeed, FollowOptions } from '../../../ports/change-feed.ts'
 import type { KindName } from '../../../ports/object-index.ts'
 import { createBatchRead } from './dynamodb-batches.ts'
-import { isRemoved, reachMs, readItem, findTouchedSince, versionAt } from './dynamodb-items.ts'
+import { isRemoved, reachMs, readItemIfWhole, findTouchedSince, versionAt } from './dynamodb-items.ts'
 import { itemKey, livePlace, partitionsOf, type Item, type ItemKey } from './dynamodb-keys.ts'
 import { queryAll, type Query } from './dynamodb-query.ts'
 import { createRecordings } from './dynamodb-recordings.ts'
@@ -168,8 +168,10 @@ function keysOf(items: readonly Item[]): readonly ItemKey[] {
   return [...new Map(keys.map((key) => [`${key.pk.S} ${key.sk.S}`, key])).values()]
 }
 
-function changeSince(item: Item, version: number): Change {
-  const stored = readItem(item)
+/** Undefined for what is damaged: there is nothing that could be told. */
+function changeSince(item: Item, version: number): Change | undefined {
+  const stored = readItemIfWhole(item)
+  if (stored === undefined) return undefined
   if (isRemoved(item)) return { type: 'removed', touched: ['delete'], stored }
   const isCreation = Number(item['born']?.N) > version
   return { type: isCreation ? 'added' : 'modified', touched: findTouchedSince(item, version), stored }
@@ -222,7 +224,8 @@ function* changesOf(items: readonly Item[], { told, low }: Progress, newest: num
     // A tombstone whose entry was ahead of its copy: the next object of the name is told already.
     if (versionIn(item) <= since || versionIn(item) > newest) continue
     told.set(place(item), versionIn(item))
-    yield changeSince(item, since)
+    const change = changeSince(item, since)
+    if (change !== undefined) yield change
   }
 }
 

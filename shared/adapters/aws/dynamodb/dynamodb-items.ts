@@ -1,5 +1,7 @@
 import { parseJson } from '../../../model/parse-json.ts'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { describeDamage } from '../../../model/damage.ts'
+import { DamagedObjectError, hasCode } from '../../../model/errors.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
@@ -8,7 +10,7 @@ import type { Part, StoredObject, Touched } from '../../../model/stored-object.t
 import { wheelSlot } from '../../../model/wheel.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { packTexts, unpackTexts, type PackedTexts } from './dynamodb-packing.ts'
-import { objectItemKey, type Item } from './dynamodb-keys.ts'
+import { objectItemKey, objectKeyOf, type Item } from './dynamodb-keys.ts'
 import type { FeedEntry } from './dynamodb-recordings.ts'
 
 /** resourceVersions are microseconds since the epoch. */
@@ -113,12 +115,34 @@ export function findTouchedSince(item: Item, version: number): Touched {
   return parts.filter((part) => Number(item[partAttribute(part)]?.N ?? 0) > version)
 }
 
-/** The state that an item holds. Throws nothing for items that hold objects: live, removed or buried. */
+/**
+ * The state that an item holds: of an object that is live, removed or buried. Throws DAMAGED for what no version of
+ * ours has written so, such as an item that was edited by hand.
+ */
 export function readItem(item: Item): StoredObject {
-  const { doc, engine } = unpackTexts(item)
-  return {
-    object: objectOf(doc, item['rv']?.N ?? ''),
-    engine: engine === '' ? atRest : (parseJson(engine) as EngineState),
+  const resourceVersion = item['rv']?.N ?? ''
+  try {
+    const { doc, engine } = unpackTexts(item)
+    return {
+      object: objectOf(doc, resourceVersion),
+      engine: engine === '' ? atRest : (parseJson(engine) as EngineState),
+    }
+  } catch {
+    // The error of the parser may tell a part of the text, and of a Secret that is none of anybody's business.
+    throw new DamagedObjectError(describeDamage(objectKeyOf(item), 'the table'), {
+      uid: item['uid']?.S ?? '',
+      resourceVersion,
+    })
+  }
+}
+
+/** The same; `undefined` if it is damaged. */
+export function readItemIfWhole(item: Item): StoredObject | undefined {
+  try {
+    return readItem(item)
+  } catch (error) {
+    if (hasCode(error, 'DAMAGED')) return undefined
+    throw error
   }
 }
 

@@ -1,8 +1,9 @@
 import { OperatingError } from '../../../model/errors.ts'
+import type { ObjectKey } from '../../../model/object-key.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { ListQuery, ObjectStore } from '../../../ports/object-store.ts'
-import { reachMs, readItem, versionAt } from './dynamodb-items.ts'
-import { listRange, partitionsOf, type Item } from './dynamodb-keys.ts'
+import { reachMs, readItemIfWhole, versionAt } from './dynamodb-items.ts'
+import { listRange, objectKeyOf, partitionsOf, type Item } from './dynamodb-keys.ts'
 import { queryPages } from './dynamodb-query.ts'
 import type { DynamodbOptions } from './dynamodb-requests.ts'
 
@@ -20,11 +21,17 @@ export function createDynamodbList(options: DynamodbOptions): ObjectStore['list'
     const walks = startWalks(options, query)
     await Promise.all(walks.map(({ fill }) => fill()))
     const items: StoredObject[] = []
+    const damaged: ObjectKey[] = []
     for (;;) {
       const next = first(walks)
-      if (next === undefined) return { items, resourceVersion, more: false }
-      if (items.length >= limit) return { items, resourceVersion, more: true }
-      items.push(readItem(next.take()))
+      if (next === undefined || items.length >= limit) {
+        const page = { items, resourceVersion, more: next !== undefined }
+        return damaged.length === 0 ? page : { ...page, damaged }
+      }
+      const item = next.take()
+      const stored = readItemIfWhole(item)
+      if (stored === undefined) damaged.push(objectKeyOf(item))
+      else items.push(stored)
       await next.fill()
     }
   }

@@ -24,8 +24,11 @@ export interface ReferenceEntries {
   referrers(target: ObjectKey): Promise<readonly ObjectKey[]>
   targets(referrer: ObjectKey): Promise<readonly ObjectKey[]>
   set(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void>
-  /** After a referrer was removed. Leaves entries behind if it fails: they wake a key where nothing is. */
-  drop(referrer: ObjectKey): Promise<void>
+  /**
+   * After a referrer was removed, in this version: what was noted later is the next one's of its name. Leaves entries
+   * behind if it fails: they wake a key where nothing is.
+   */
+  drop(referrer: ObjectKey, removedAt: number): Promise<void>
 }
 
 export function createReferenceEntries(options: DynamodbOptions): ReferenceEntries {
@@ -34,8 +37,8 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
     referrers: (target) => entries.referrersOf(target),
     targets: async (referrer) => (await entries.read(referrer)).targets.map(parseKeyText),
     set: (referrer, targets) => entries.set(referrer, targets),
-    drop: (referrer) =>
-      entries.set(referrer, []).catch((error: unknown) => {
+    drop: (referrer, removedAt) =>
+      entries.set(referrer, [], removedAt).catch((error: unknown) => {
         // The removal is done: entries too many are no reason to say that it failed.
         if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
       }),
@@ -69,9 +72,10 @@ class Entries {
     return { version: Number(Item?.['version']?.N ?? 0), targets: targetsIn(Item) }
   }
 
-  async set(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void> {
+  async set(referrer: ObjectKey, targets: readonly ObjectKey[], asOf = Infinity): Promise<void> {
     const wanted = [...new Set(targets.map(keyText))]
     const before = await this.read(referrer)
+    if (before.version >= asOf) return
     const added = without(wanted, before.targets)
     const gone = without(before.targets, wanted)
     if (added.length + gone.length === 0) return

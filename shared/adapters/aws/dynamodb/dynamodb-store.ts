@@ -58,7 +58,10 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
       const expires = Math.ceil((clock.nowMs() + tombstoneMs) / 1_000)
       const { stored } = await change(writes, given, { verb: 'remove', touched: ['delete'], expires })
       const owners = ownerUidsOf(stored.object)
-      await Promise.all([ownerEntries.drop(stored.object, owners), referenceEntries.drop(keyOf(stored.object))])
+      await Promise.all([
+        ownerEntries.drop(stored.object, owners),
+        referenceEntries.drop(keyOf(stored.object), versionOf(stored.object)),
+      ])
       return stored
     },
   }

@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
-import { isRemoved, readItem, parseTouched } from './dynamodb-items.ts'
+import { isRemoved, readItem, readItemIfWhole, parseTouched } from './dynamodb-items.ts'
 import type { Item } from './dynamodb-keys.ts'
 
 /** A record of the table's stream, as Lambda or GetRecords gives it. */
@@ -19,7 +19,7 @@ type StreamImage = { readonly [name: string]: unknown }
 
 /** A write of an object. */
 export interface StreamChange extends Change {
-  /** The state before, unless the object is new. */
+  /** The state before, unless the object is new, or its state was damaged. */
   readonly before?: StoredObject
 }
 
@@ -31,8 +31,10 @@ export function changeOf({ dynamodb }: StreamRecord): StreamChange | undefined {
   const after = itemOf(dynamodb?.NewImage)
   if (after?.['touched']?.S === undefined) return undefined
   const old = itemOf(dynamodb?.OldImage)
-  const before = old === undefined || isRemoved(old) ? undefined : readItem(old)
-  const type = isRemoved(after) ? 'removed' : before === undefined ? 'added' : 'modified'
+  const wasThere = old !== undefined && !isRemoved(old)
+  // Nobody can say what was damaged before this write, and nobody needs to.
+  const before = wasThere ? readItemIfWhole(old) : undefined
+  const type = isRemoved(after) ? 'removed' : wasThere ? 'modified' : 'added'
   const change = { type, touched: parseTouched(after['touched'].S), stored: readItem(after) } as const
   return before === undefined ? change : { ...change, before }
 }

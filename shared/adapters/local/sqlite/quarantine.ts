@@ -25,8 +25,3 @@ export function createQuarantine(): Quarantine {
     keys: () => [...found.values()],
   }
 }
-
-/** What whoever asks for the object is told. */
-export function describeDamage(key: ObjectKey): string {
-  return `${keyText(key)} is damaged in the database and cannot be read; put back a backup, or delete it with ignoreStoreReadErrorWithClusterBreakingPotential=true, which skips its clean-up`
-}

@@ -1,11 +1,12 @@
 import { parseJson } from '../../../model/parse-json.ts'
 import type { StatementSync } from 'node:sqlite'
+import { describeDamage } from '../../../model/damage.ts'
 import { DamagedObjectError, OperatingError } from '../../../model/errors.ts'
 import { keyText, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
-import { describeDamage, type Quarantine } from './quarantine.ts'
+import type { Quarantine } from './quarantine.ts'
 import { createRecentRows, type NumberedRow, type RowPlace } from './recent-rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { unlessDamaged } from './sqlite-errors.ts'
@@ -47,7 +48,7 @@ export class SqliteObjects {
   /** What is there is not as it was written. */
   #damaged({ key }: RowPlace, { uid, rv }: NumberedRow): DamagedObjectError {
     this.#quarantine.note(key)
-    return new DamagedObjectError(describeDamage(key), { uid, resourceVersion: String(rv) })
+    return new DamagedObjectError(describeDamage(key, 'the database'), { uid, resourceVersion: String(rv) })
   }
 
   #note(place: RowPlace, row: NumberedRow & ObjectRow, stored: StoredObject): StoredObject {

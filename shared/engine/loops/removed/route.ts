@@ -1,4 +1,5 @@
-import { absentIfDamaged, hasCode } from '../../../model/errors.ts'
+import { absentIfDamaged } from '../../../model/damage.ts'
+import { hasCode } from '../../../model/errors.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
