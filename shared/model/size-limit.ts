@@ -1,24 +1,31 @@
 import { OperatingError } from './errors.ts'
-import type { ApiObject } from './object.ts'
+import { isDeleting, type ApiObject } from './object.ts'
 import { isOfRemovedKind } from './removed-kind.ts'
 import type { Touched } from './stored-object.ts'
 
-/** DynamoDB takes 400 KB. */
+/** What an object may take by itself. */
 export const bytesMax = 350 * 1_024
 /**
- * With what the engine writes for itself: why an object waits can be said of one that is full, too, and its last state
- * can be kept when it is removed.
+ * With what the engine keeps for it, of the 400 KB that DynamoDB takes: why an object waits can be said of one that is
+ * full, too, and it can be deleted, and its last state kept.
  */
-const bytesMaxOfEngine = 390 * 1_024
+const bytesMaxInAll = 390 * 1_024
 
-/**
- * Throws TOO_LARGE for a write by which an object, as text with what the engine remembers of it, would take too many
- * bytes.
- */
-export function checkSize(object: ApiObject, bytes: number, touched: Touched): void {
-  const { kind, metadata } = object
-  const isOfEngine = touched.every((part) => part === 'engine' || part === 'timer') || isOfRemovedKind(object)
-  const limit = isOfEngine ? bytesMaxOfEngine : bytesMax
-  if (bytes <= limit) return
-  throw new OperatingError('TOO_LARGE', `${kind} ${metadata.name} would take ${bytes} bytes, the limit is ${limit}`)
+/** Of an object as text, and of what the engine remembers of it. */
+export interface StateBytes {
+  readonly object: number
+  readonly engine: number
+}
+
+/** Throws TOO_LARGE for a write by which an object would take too many bytes. */
+export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched): void {
+  const isOfEngine = touched.every((part) => part === 'engine' || part === 'timer')
+  const mayBeFull = isOfEngine || isDeleting(object) || isOfRemovedKind(object)
+  if (!mayBeFull && bytes.object > bytesMax) throw tooLarge(object, bytes.object, bytesMax)
+  const inAll = bytes.object + bytes.engine
+  if (inAll > bytesMaxInAll) throw tooLarge(object, inAll, bytesMaxInAll)
+}
+
+function tooLarge({ kind, metadata }: ApiObject, bytes: number, limit: number): OperatingError {
+  return new OperatingError('TOO_LARGE', `${kind} ${metadata.name} would take ${bytes} bytes, the limit is ${limit}`)
 }

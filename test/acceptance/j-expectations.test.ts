@@ -125,6 +125,21 @@ describe('an expectation', () => {
     expect(await statusOf()).toMatchObject({ message: 'the part takes too long' })
   })
 
+  it('J40 whose deadline passes while a run is under way wakes its object once more', async () => {
+    const runs: string[] = []
+    await start(async (widget, ctx) => {
+      const found = await never.check(widget, ctx)
+      runs.push(found ?? 'none')
+      if (found === undefined) never.set(ctx)
+      if (found === 'ongoing') await ctx.sleep('10s')
+      return done({ ready: waiting('PartPending', 'the part is being made') })
+    })
+    await env.advance('25s')
+    await env.patch(Widget, 'w', { spec: { size: 2 } })
+    await env.advance('1h')
+    expect(runs).toEqual(['none', 'ongoing', 'timedOut'])
+  })
+
   it('J36 that comes true too late is met all the same', async () => {
     const runs: RunRecord[] = []
     await start(sample(runs))

@@ -123,6 +123,32 @@ describe('an owner', () => {
     expect(await child()).toMatchObject({ data: { a: '1' } })
   })
 
+  it('A32 deleted with orphan lets its child go though a run under way takes it back', async () => {
+    let isSlow = false
+    env = await createTestEnv({
+      reconcilers: [
+        widgets(
+          [],
+          async (_, ctx) => {
+            if (isSlow) await ctx.sleep('10s')
+            await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { a: '1' } })
+            return done()
+          },
+          { owns: [ConfigMap], cleanup: async () => done() },
+        ),
+      ],
+    })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    isSlow = true
+    await env.patch(Widget, 'w', { spec: { size: 3 } })
+    await env.advance('2s')
+    await env.delete(Widget, 'w', { propagation: 'Orphan' })
+    await env.advance('1h')
+    expect(await env.get(Widget, 'w')).toBeUndefined()
+    expect((await child())?.metadata).not.toHaveProperty('ownerReferences')
+  })
+
   it('A32 D26 takes all of very many children with it', async () => {
     env = await createTestEnv({
       reconcilers: [

@@ -52,7 +52,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message is hidden after its turn has ended',
     file: commit,
-    find: '  await (how.isTimed ? turn.hold(waitMs) : turn.delay(waitMs))',
+    find: '  if (!how.isTimed) await turn.delay(waitMs)\n  else if (!(await tryHold(turn, waitMs, logger))) return turn.settle()',
     replace: '  const hidden = clock.sleep(1_500).then(() => turn.hold(waitMs))\n  hidden.catch(() => {})',
   },
   {

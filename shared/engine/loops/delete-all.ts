@@ -53,19 +53,25 @@ export async function deleteContent(
   })
   const stages = [kinds.filter(({ builtIn }) => !builtIn), kinds.filter(({ builtIn }) => builtIn)]
   for (const stage of stages) {
-    const left = (await Promise.all(stage.map(remove))).filter(({ count }) => count > 0)
+    const ended = await Promise.allSettled(stage.map(remove))
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
+    const left = ended.flatMap((one) => (one.status === 'fulfilled' && one.value.count > 0 ? [one.value] : []))
     if (left.length > 0) return left
   }
   return []
 }
 
-/** Asks for the deletion of every object of a kind. */
+/**
+ * Asks for the deletion of every object of a kind. One that cannot be deleted keeps no other: its error is thrown at the
+ * end.
+ */
 export async function deleteAll(
   resources: Resources,
   kind: ServedKind,
   { namespace, isDoomed }: Doomed,
 ): Promise<Remaining> {
   const finalizers = new Map<string, number>()
+  const failures: unknown[] = []
   let count = 0
   let token: string | undefined
   do {
@@ -75,8 +81,10 @@ export async function deleteAll(
       ...(token === undefined ? {} : { continue: token }),
     })
     if (page.items.length > 0 && !(await isDoomed())) return nothing
-    const left = await Promise.all(page.items.map(({ object }) => deleteOne(resources, kind, { object, isDoomed })))
-    for (const object of left) {
+    const asked = page.items.map(({ object }) => deleteOne(resources, kind, { object, isDoomed }))
+    for (const one of await Promise.allSettled(asked)) {
+      if (one.status === 'rejected') failures.push(one.reason)
+      const object = one.status === 'fulfilled' ? one.value : undefined
       if (object === undefined) continue
       count++
       for (const name of object.metadata.finalizers ?? []) finalizers.set(name, (finalizers.get(name) ?? 0) + 1)
@@ -84,6 +92,7 @@ export async function deleteAll(
     count += page.damaged?.length ?? 0
     token = page.continue
   } while (token !== undefined)
+  if (failures.length > 0) throw failures[0]
   return { count, finalizers }
 }
 

@@ -221,6 +221,8 @@ class GarbageCollector {
     if (how === undefined) return
     if (how === 'orphan') await this.#lookAtChildren(object.metadata.uid, signal)
     else if (await this.#isWaiting(object)) return
+    // A run that is under way may take children back. Nobody lets go of the last finalizer but a run behind it, or we.
+    if (how === 'orphan' && (object.metadata.finalizers ?? []).length > 1) return
     await this.#dropFinalizer(object, how)
   }
 

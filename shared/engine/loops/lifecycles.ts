@@ -18,7 +18,7 @@ import type { Resources } from '../../resources/resources.ts'
 import { crdFinalizer, eventEndMs } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { again, done, type Outcome } from '../../reconciler/outcome.ts'
+import { again, done, withReport, type Outcome } from '../../reconciler/outcome.ts'
 import { deleteAll, deleteSeen, doomedWith } from './delete-all.ts'
 import type { TurnRunner } from '../state/turn.ts'
 
@@ -52,7 +52,8 @@ export function definitionController({
     // What is found behind the grace is all there is.
     const isDoomed = doomedWith(resources, customResourceDefinitionKind, object)
     if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return again('1s')
-    return graceMs > 0 ? again(`${Math.ceil(graceMs)}ms`) : done()
+    // It may have been marked by a clock that was ahead.
+    return graceMs > 0 ? again(`${Math.ceil(Math.min(graceMs, definitionGraceMs))}ms`) : done()
   }
   /** Any write looks at the names anew, and is none if nothing has changed. */
   const lookAnew = (name: string, body: JsonObject): Promise<unknown> =>
@@ -98,7 +99,14 @@ export function lifecycle(
     timeoutMs: 60_000,
     reportsStatus: false,
     reconcile: async () => done(),
-    cleanup,
+    cleanup: async (object, ctx) => {
+      try {
+        return await cleanup(object, ctx)
+      } catch (error) {
+        // Nothing tells of what was in the way, when it is so no more.
+        throw error instanceof Error ? withReport(error, { retryWithin: '15s' }) : error
+      }
+    },
   }
 }
 

@@ -28,8 +28,9 @@ import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   const cleanup: Controller['reconcile'] = async (namespace, ctx) => {
     const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
-    const graceMs = graceEndMs(namespace) - ctx.now()
-    if (graceMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(graceMs)}ms`)
+    // It may have been marked by a clock that was ahead.
+    const leftMs = Math.min(graceMs, graceEndMs(namespace) - ctx.now())
+    if (leftMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(leftMs)}ms`)
     const isDoomed = doomedWith(resources, namespaceKind, namespace)
     const left = await deleteContent(resources, kinds, { namespace: namespace.metadata.name, isDoomed })
     if (left.length === 0) return done()

@@ -3,6 +3,8 @@ import { isDeleting } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { isHeldBy } from './admission.ts'
+import { withoutTroubles } from './rested-state.ts'
+import type { TurnFacts } from './run-facts.ts'
 
 /**
  * The state that a run begins with: before anything outside is made, the finalizer is there and the reservation is
@@ -24,9 +26,12 @@ function withoutReservation(engine: EngineState): EngineState {
 }
 
 /** The state after a clean-up: the finalizer is gone. A wish of another holder for a run stays. */
-export function toReleasedState({ object, engine }: StoredObject, finalizer: string): StoredObject {
-  const { finalizers = [], ...metadata } = object.metadata
-  if (!finalizers.includes(finalizer)) return { object, engine }
+export function toReleasedState(live: StoredObject, finalizer: string, facts: TurnFacts): StoredObject {
+  const { engine } = live
+  const { finalizers = [] } = live.object.metadata
+  if (!finalizers.includes(finalizer)) return live
+  const object = finalizers.length === 1 ? live.object : withoutTroubles(live.object, facts)
+  const { finalizers: _, ...metadata } = object.metadata
   const left = finalizers.filter((name) => name !== finalizer)
   const { wakeAtMs } = engine
   return {

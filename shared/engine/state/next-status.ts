@@ -33,17 +33,23 @@ function withStatus(live: ApiObject, own: JsonObject, verdict: Verdict, facts: R
     ? Math.max(facts.generation, observedGenerationOf(live))
     : // A failed run has not observed its generation, and undoes no newer observation.
       observedGenerationOf(live)
-  const handled = live.metadata.annotations?.[reconcileRequestAnnotation]
   const status: JsonObject = {
     ...own,
     ...(conditions.length > 0 && { conditions: asJson(conditions) }),
     ...(observed > 0 && { observedGeneration: observed }),
-    // "Reconcile now": the token of the request that this run has answered.
-    ...(handled !== undefined && { lastHandledReconcileAt: handled }),
+    ...handledRequest(live, facts),
   }
   if (Object.keys(status).length > 0) return { ...live, status }
   const { status: _, ...rest } = live
   return rest
+}
+
+/** "Reconcile now": the token of the request that this run has answered. A later one is for the next. */
+function handledRequest({ metadata, status }: ApiObject, facts: RunFacts): JsonObject {
+  const asked = metadata.annotations?.[reconcileRequestAnnotation]
+  if (asked === undefined) return {}
+  const handled = 'request' in facts ? (facts.request ?? status?.['lastHandledReconcileAt']) : asked
+  return handled === undefined ? {} : { lastHandledReconcileAt: handled }
 }
 
 function nextConditions(live: ApiObject, verdict: Verdict, facts: RunFacts): readonly Condition[] {

@@ -28,7 +28,8 @@ function waitOfVerdict(before: EngineState, verdict: Verdict, facts: RunFacts): 
       return { kind: 'Requeue', generation, atMs: nowMs + verdict.afterMs }
     case 'retryAfter': {
       const failure = { attempt: attemptsOf(before, generation), error: verdict.message }
-      return { kind: 'RetryAfter', generation, atMs: nowMs + verdict.afterMs, failure }
+      const afterMs = Math.min(verdict.afterMs, retryWithinMs(verdict))
+      return { kind: 'RetryAfter', generation, atMs: nowMs + afterMs, failure }
     }
     case 'stopped': {
       const atMs = Math.max(nowMs + retryWithinMs(verdict), allowedMs(facts))
@@ -97,13 +98,15 @@ function noSoonerThanProbe(wait: Wait | undefined, { probeAtMs = -Infinity, gene
 
 /**
  * An object that rests or runs again anyway runs at its next deadline at the latest; a failed, stopped or postponed one
- * keeps its own time. A deadline that has passed wakes nobody again.
+ * keeps its own time. A deadline that had passed when the run began wakes nobody again; of one that passed since, nobody
+ * knows yet.
  */
 function noLaterThanDeadline(
   wait: Wait | undefined,
-  { expectations = {}, nowMs, generation }: RunFacts,
+  { expectations = {}, nowMs, begunMs = nowMs, generation }: RunFacts,
 ): Wait | undefined {
-  const atMs = Math.min(...Object.values(expectations).filter((untilMs) => untilMs > nowMs))
+  const open = Object.values(expectations).filter((untilMs) => untilMs > Math.min(begunMs, nowMs))
+  const atMs = Math.max(nowMs, Math.min(...open))
   const isFree = wait === undefined || wait.kind === 'Requeue' || wait.kind === 'Resync'
   return isFree && atMs < (wait?.atMs ?? Infinity) ? { kind: 'Expectation', generation, atMs } : wait
 }

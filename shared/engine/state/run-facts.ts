@@ -14,6 +14,10 @@ export interface TurnFacts {
 
 /** The same for a run that has ended. */
 export interface RunFacts extends TurnFacts {
+  /** When the run began. Left out: now. */
+  readonly begunMs?: number
+  /** The request for a run that it began with. Left out: the one that there is. */
+  readonly request?: string | undefined
   /** The time of a run that something else had asked for when this one began. */
   readonly wakeAtMs?: number | undefined
   /** How long the retry budget of all controllers makes a failure wait at least. */

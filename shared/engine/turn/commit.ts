@@ -92,13 +92,26 @@ async function holdMessage(
   turn: Turn,
   how: Extract<Release, { readonly kind: 'hold' }>,
   written: StoredObject | undefined,
-  { clock }: CommitPorts,
+  { clock, logger }: CommitPorts,
 ): Promise<void> {
   const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
   // Where nothing could end the hold, the turn comes again at once.
   const waitMs = isRecorded ? Math.max(0, how.untilMs - clock.nowMs()) : 0
-  await (how.isTimed ? turn.hold(waitMs) : turn.delay(waitMs))
+  if (!how.isTimed) await turn.delay(waitMs)
+  else if (!(await tryHold(turn, waitMs, logger))) return turn.settle()
   if (isRecorded && how.isWakeable && (await turn.isWanted())) await turn.hold(0)
+}
+
+/** A queue that does not hide the message is not asked again: the object has the time, and the sweep wakes it. */
+async function tryHold(turn: Turn, ms: number, logger: Logger): Promise<boolean> {
+  try {
+    await turn.hold(ms)
+    return true
+  } catch (error) {
+    const { kind, namespace, name } = turn.key
+    logger.warn('message not hidden; the timer of its object is swept', { kind, namespace, name, error: String(error) })
+    return false
+  }
 }
 
 async function writeAndReport(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {

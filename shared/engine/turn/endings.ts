@@ -6,6 +6,7 @@ import type { Verdict } from '../../reconciler/verdict.ts'
 import type { RecordedEvent } from '../insight/event-recorder.ts'
 import type { Admission } from '../state/admission.ts'
 import { toReleasedState } from '../state/begun-state.ts'
+import { toRestedState } from '../state/rested-state.ts'
 import { nextState } from '../state/next-state.ts'
 import { toPausedState } from '../state/paused-state.ts'
 import { toPostponedState, type Postponement } from '../state/postponed-state.ts'
@@ -51,7 +52,7 @@ export function withoutRun(
       return { ...ending, next, showsStatus: kind.hasStatus }
     }
     case 'rest':
-      return { ...ending, next: ({ object }) => ({ object, engine: {} }) }
+      return { ...ending, next: (live, showsStatus) => toRestedState(live, { ...facts, showsStatus }) }
     case 'refuse': {
       const { message } = admission
       const next: Ending['next'] = (live, showsStatus) => toRefusedState(live, message, { ...facts, showsStatus })
@@ -83,7 +84,9 @@ export function afterPostponement(postponement: Postponement, basis: TurnBasis):
 /** The clean-up is over: the finalizer goes, and with the last finalizer the object. */
 export function afterCleanup(live: StoredObject, basis: TurnBasis): Ending {
   const { finalizer = '' } = basis.controller
-  return { ...endingBasisOf(basis), live, next: (newest) => toReleasedState(newest, finalizer), release: settle }
+  const next: Ending['next'] = (newest, showsStatus) =>
+    toReleasedState(newest, finalizer, { ...basis.facts, showsStatus })
+  return { ...endingBasisOf(basis), live, next, release: settle }
 }
 
 /** A run has ended with this verdict. */

@@ -2,6 +2,8 @@ import type { Deadlines } from '../../model/engine-state.ts'
 
 /** The latest time that can be written down. */
 const timeMsMax = 8.64e15
+const countMax = 64
+const nameLengthMax = 256
 
 /**
  * What a run expects. A time that JSON does not hold would be no time to the runs after it, and a name that is masked
@@ -16,11 +18,15 @@ export class Expectations extends Map<string, number> {
     for (const [name, untilMs] of Object.entries(stored)) super.set(name, untilMs)
   }
 
-  /** Throws a TypeError if that is no time, or the name holds a value of a Secret. */
+  /** Throws a TypeError if that is no time, if it is one too many, or if the name is long or holds a value of a Secret. */
   override set(name: string, untilMs: number): this {
     if (this.#maskName(name) !== name)
       throw new TypeError(
         'expectations: a name that holds a value of a Secret would be shown; name it by what is no secret',
+      )
+    if (name.length > nameLengthMax || (this.size >= countMax && !this.has(name)))
+      throw new TypeError(
+        `expectations: an object has ${countMax} at most, with names of ${nameLengthMax} characters; name them by what differs`,
       )
     if (typeof untilMs === 'number' && untilMs >= 0 && untilMs <= timeMsMax) return super.set(name, untilMs)
     throw new TypeError(

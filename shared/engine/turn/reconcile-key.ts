@@ -1,4 +1,5 @@
 import { hasCode, OperatingError } from '../../model/errors.ts'
+import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { keyText } from '../../model/object-key.ts'
 import { isDeleting } from '../../model/object.ts'
 import { isOvertakenWrite } from '../../model/on-newest.ts'
@@ -154,7 +155,7 @@ interface Ended {
 async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<void> {
   const { engine } = loop
   const retryDelayMs = await reserveRetry(engine, basis.stored.engine, ran.verdict)
-  const facts = runFacts(loop, { ran, basis, retryDelayMs })
+  const facts = runFacts(loop, { ran, basis, startMs, retryDelayMs })
   loop.adviseOnRun({ stored: basis.stored, verdict: ran.verdict, ms: facts.nowMs - startMs })
   try {
     await commit(afterRun(ran, ran.verdict, { basis, facts }), engine)
@@ -166,7 +167,7 @@ async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<voi
 
 function runFacts(
   { controller, engine, limits }: Loop,
-  { ran, basis, retryDelayMs }: Pick<Ended, 'ran' | 'basis'> & Pick<RunFacts, 'retryDelayMs'>,
+  { ran, basis, startMs, retryDelayMs }: Ended & Pick<RunFacts, 'retryDelayMs'>,
 ): RunFacts {
   const { stored, kind, facts } = basis
   const { verdict, expectations, notes, secretPaths } = ran
@@ -176,6 +177,8 @@ function runFacts(
     chance: facts.chance,
     generation: facts.generation,
     showsStatus: facts.showsStatus,
+    begunMs: startMs,
+    request: stored.object.metadata.annotations?.[reconcileRequestAnnotation],
     wakeAtMs: stored.engine.wakeAtMs,
     reporter: { manager: controller.name, schema: kind.schema },
     expectations,

@@ -1,24 +1,36 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkSize } from '../../../shared/model/size-limit.ts'
+import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Touched } from '../../../shared/model/stored-object.ts'
 import { storedWidget } from '../../support/stored-object.ts'
 
-it.each<[Touched, number]>([
-  [['spec'], 350],
-  [['status', 'engine'], 350],
-  [['engine'], 390],
-  [['timer'], 390],
-  [['engine', 'timer'], 390],
-])('a write of %j takes %d KiB at most', (touched, most) => {
-  const { object } = storedWidget('w')
-  const bytes = most * 1_024
-  expect(() => checkSize(object, bytes, touched)).not.toThrow()
-  const message = `Widget w would take ${bytes + 1} bytes, the limit is ${bytes}`
-  expect(() => checkSize(object, bytes + 1, touched)).toThrow(expect.objectContaining({ code: 'TOO_LARGE', message }))
-})
+const widget = storedWidget('w').object
+const going = storedWidget('w', { deletionTimestamp: '2026-01-01T00:00:00Z' }).object
+const record = { ...widget, apiVersion: 'removed.test.setpoint.dev/v1' }
+const kib = 1_024
 
-it('the record of a removed object takes more than the object did', () => {
-  const object = { ...storedWidget('w').object, apiVersion: 'removed.test.setpoint.dev/v1' }
-  expect(() => checkSize(object, 390 * 1_024, ['spec'])).not.toThrow()
-  expect(() => checkSize(object, 390 * 1_024 + 1, ['meta'])).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+describe('the size of an object', () => {
+  it.each<[string, ApiObject, Touched, number]>([
+    ['with its spec', widget, ['spec'], 350],
+    ['with its status', widget, ['status', 'engine'], 350],
+    ['by the engine', widget, ['engine'], 390],
+    ['with its timer', widget, ['timer'], 390],
+    ['by the engine, with its timer', widget, ['engine', 'timer'], 390],
+    ['that is deleted', going, ['delete'], 390],
+    ['that is being deleted', going, ['meta'], 390],
+    ['that keeps removed ones', record, ['spec'], 390],
+  ])('%s is limited', (_what, object, touched, most) => {
+    const bytes = most * kib
+    expect(() => checkSize(object, { object: bytes, engine: 0 }, touched)).not.toThrow()
+    const message = `Widget w would take ${bytes + 1} bytes, the limit is ${bytes}`
+    expect(() => checkSize(object, { object: bytes + 1, engine: 0 }, touched)).toThrow(
+      expect.objectContaining({ code: 'TOO_LARGE', message }),
+    )
+  })
+
+  it('is its own, whatever the engine remembers of it, up to what there is room for', () => {
+    const object = 340 * kib
+    expect(() => checkSize(widget, { object, engine: 50 * kib }, ['spec'])).not.toThrow()
+    expect(() => checkSize(widget, { object, engine: 50 * kib + 1 }, ['spec'])).toThrow(/would take 399361 bytes/)
+  })
 })

@@ -7,6 +7,7 @@ import type { ApiObject } from '../../../model/object.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
 import { dueAtMs, nettedMs, type EngineState } from '../../../model/engine-state.ts'
 import type { Part, StoredObject, Touched } from '../../../model/stored-object.ts'
+import type { StateBytes } from '../../../model/size-limit.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { packTexts, unpackTexts, type PackedTexts } from './dynamodb-packing.ts'
@@ -160,9 +161,8 @@ export function isRemoved({ expires }: Item): boolean {
   return expires !== undefined
 }
 
-/** How many bytes of the item are the object's. */
-export function bytesOf({ object, engine }: StoredObject): number {
-  return Buffer.byteLength(objectText(object)) + Buffer.byteLength(JSON.stringify(engine))
+export function bytesOf({ object, engine }: StoredObject): StateBytes {
+  return { object: Buffer.byteLength(objectText(object)), engine: Buffer.byteLength(JSON.stringify(engine)) }
 }
 
 function present(attributes: Readonly<Record<string, AttributeValue | undefined>>): Item {

@@ -33,7 +33,7 @@ export function columnsOf(stored: StoredObject, touched: Touched): ObjectColumns
   const state = stateColumns(stored)
   // A character is three bytes at the most, and to count them takes longer than it is worth.
   if (rowLengthOf(state) * 3 > bytesMax)
-    checkSize(object, Buffer.byteLength(state.doc) + Buffer.byteLength(state.engine ?? ''), touched)
+    checkSize(object, { object: Buffer.byteLength(state.doc), engine: Buffer.byteLength(state.engine ?? '') }, touched)
   return { ...state, ...indexedOf(stored) }
 }
 

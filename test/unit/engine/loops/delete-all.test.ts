@@ -27,6 +27,7 @@ function resourcesOf(pages: readonly (readonly ApiObject[])[], damaged = 0) {
     },
     delete: async (_kind: ServedKind, at: { readonly name: string }) => {
       deleted.push(at)
+      if (at.name === 'full') throw new OperatingError('TOO_LARGE', 'it is full')
       if (at.name === 'gone') throw new OperatingError('NOT_FOUND', 'it is gone')
       const object = pages.flat().find(({ metadata }) => metadata.name === at.name)
       return { stored: { object, engine: {} }, gone: object?.metadata.finalizers === undefined }
@@ -51,6 +52,12 @@ describe('deleteAll', () => {
     })
     expect(asked).toStrictEqual([{ limit: 500 }, { limit: 500, continue: '1' }])
     expect(deleted).toEqual(['a', 'b', 'c', 'gone', 'd'].map((name) => ({ name, namespace: 'default' })))
+  })
+
+  it('goes on behind what cannot be deleted, and tells of it at the end', async () => {
+    const { resources, deleted } = resourcesOf([[objectOf('full'), objectOf('a')], [objectOf('b')]])
+    await expect(deleteAll(resources, kind, { isDoomed })).rejects.toMatchObject({ code: 'TOO_LARGE' })
+    expect(deleted).toHaveLength(3)
   })
 
   it('of a namespace asks for that, and counts what cannot be read', async () => {

@@ -5,6 +5,7 @@ import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
 import { createEventExpiry, definitionController, lifecycle } from '../../../../shared/engine/loops/lifecycles.ts'
 import { done, type Context } from '../../../../shared/index.ts'
+import { reportOf } from '../../../../shared/reconciler/outcome.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import type { Resources } from '../../../../shared/resources/resources.ts'
 import { customResourceDefinitionKind } from '../../../../shared/resources/built-in-kinds.ts'
@@ -216,8 +217,7 @@ describe('a definition', () => {
 
 it('a life cycle is a controller that looks at all, and has no timer of its own', async () => {
   const kind = { singular: 'thing' } as never
-  const cleanup = async () => done()
-  const { when, reconcile, ...rest } = lifecycle(kind, 'f/f', cleanup)
+  const { when, reconcile, cleanup, ...rest } = lifecycle(kind, 'f/f', async () => done())
   expect(rest).toStrictEqual({
     name: 'thing-lifecycle',
     kind,
@@ -233,8 +233,15 @@ it('a life cycle is a controller that looks at all, and has no timer of its own'
     concurrency: 4,
     timeoutMs: 60_000,
     reportsStatus: false,
-    cleanup,
   })
   expect(when({} as never)).toBe(true)
   expect((await reconcile({} as never, {} as Context)).kind).toBe('done')
+  expect((await cleanup?.({} as never, {} as Context))?.kind).toBe('done')
+})
+
+it('a life cycle that fails, or is refused, is tried again within a quarter of a minute', async () => {
+  const refused = new OperatingError('TOO_LARGE', 'no room for a mark')
+  const { cleanup } = lifecycle({ singular: 'thing' } as never, 'f/f', () => Promise.reject(refused))
+  await expect(cleanup?.({} as never, {} as Context)).rejects.toBe(refused)
+  expect(reportOf(refused)).toEqual({ retryWithin: '15s' })
 })

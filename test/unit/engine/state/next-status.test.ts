@@ -91,6 +91,14 @@ describe('nextStatus', () => {
       { annotations: { 'setpoint.dev/reconcile-requested-at': 'new' } },
     )
     expect(nextStatus(asked, conflict, facts).status).toEqual({ lastHandledReconcileAt: 'new' })
+    // One that came while the run was under way is for the next.
+    expect(nextStatus(asked, conflict, { ...facts, request: 'new' }).status).toEqual({ lastHandledReconcileAt: 'new' })
+    expect(nextStatus(asked, conflict, { ...facts, request: 'old' }).status).toEqual({ lastHandledReconcileAt: 'old' })
+    expect(nextStatus(asked, conflict, { ...facts, request: undefined }).status).toEqual({
+      lastHandledReconcileAt: 'old',
+    })
+    const first = objectWith({}, { annotations: { 'setpoint.dev/reconcile-requested-at': 'new' } })
+    expect(nextStatus(first, conflict, { ...facts, request: undefined }).status).toBeUndefined()
     expect(nextStatus(objectWith({ lastHandledReconcileAt: 'old' }), conflict, facts).status).toBeUndefined()
   })
 

@@ -246,6 +246,29 @@ const rows: readonly Row[] = [
     wait: undefined,
   },
   {
+    what: 'an expectation that passed during the run is run at once: it may have been asked before',
+    facts: { expectations: { a: nowMs - 5, b: nowMs - 10 }, begunMs: nowMs - 10 },
+    verdict: done,
+    wait: timed('Expectation', nowMs),
+  },
+  {
+    what: 'an expectation that had passed when the run began wakes nobody',
+    facts: { expectations: { a: nowMs - 10 }, begunMs: nowMs - 10 },
+    verdict: done,
+    wait: undefined,
+  },
+  {
+    what: 'an expectation counts from now on where the clock was put back during the run',
+    facts: { expectations: { a: nowMs + 5 }, begunMs: nowMs + 10 },
+    verdict: done,
+    wait: timed('Expectation', nowMs + 5),
+  },
+  {
+    what: 'a time that was told is cut to the time within which the error wants another run',
+    verdict: { ...told, report: { retryWithin: '10s' } },
+    wait: { kind: 'RetryAfter', generation: 2, atMs: nowMs + 10_000, failure: { attempt: 0, error: '429' } },
+  },
+  {
     what: 'an expectation before a requeue',
     facts: { expectations: { a: nowMs + 50 } },
     verdict: again,

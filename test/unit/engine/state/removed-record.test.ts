@@ -22,6 +22,8 @@ function goneObject(uid: string): ApiObject {
 /** A step has a name: an object is removed, a run begins, or that run ends and has seen all that it began with. */
 type RecordStep = readonly ['removed' | 'begins' | 'ends', string]
 
+const facts = { nowMs: 1_000, chance: 0, generation: 1, showsStatus: false } as const
+
 /** What a record still holds, or `undefined` if it went. */
 function play(steps: readonly RecordStep[]): readonly string[] | undefined {
   const runs = new Map<string, StoredObject>()
@@ -30,7 +32,7 @@ function play(steps: readonly RecordStep[]): readonly string[] | undefined {
     if (what === 'removed') live = withRemoved(live, goneObject(which), 1_000)
     else if (live === undefined) return undefined
     else if (what === 'begins') runs.set(which, (live = withHold(live)))
-    else live = toReleasedState(withoutMarks(live, runs.get(which)?.object as ApiObject), recordFinalizer)
+    else live = toReleasedState(withoutMarks(live, runs.get(which)?.object as ApiObject), recordFinalizer, facts)
     if (live.object.metadata.finalizers === undefined) live = undefined
   }
   return live && (live.object as RemovedRecord).removed.map(({ metadata }) => metadata.uid)
@@ -97,7 +99,7 @@ describe('the record of removed objects', () => {
     const finalizers = [recordFinalizer, 'setpoint.dev/removed-meanwhile']
     const metadata = { ...record.object.metadata, finalizers }
     const begun = withHold({ ...record, object: { ...record.object, metadata } })
-    const ended = toReleasedState(withoutMarks(begun, begun.object), recordFinalizer)
+    const ended = toReleasedState(withoutMarks(begun, begun.object), recordFinalizer, facts)
     expect(ended.object.metadata.finalizers).toBeUndefined()
   })
 

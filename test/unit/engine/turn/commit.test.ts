@@ -30,12 +30,13 @@ interface World {
   readonly newest?: StoredObject
   readonly isWanted?: boolean
   readonly settleFails?: boolean
+  readonly holdFails?: boolean
 }
 
 /** What a commit does, in order, and what it writes. */
 async function committed(
   more: Partial<Ending>,
-  { errors = [], newest, isWanted = false, settleFails = false }: World = {},
+  { errors = [], newest, isWanted = false, settleFails = false, holdFails = false }: World = {},
 ) {
   const did: string[] = []
   const written: StoredObject[] = []
@@ -62,7 +63,10 @@ async function committed(
     key: { group: 'example.com', kind: 'Widget', namespace: 'default', name: 'w' },
     handle: 'h2',
     receiveCount: 3,
-    hold: async (ms: number) => void did.push(`hold ${ms}`),
+    hold: async (ms: number) => {
+      did.push(`hold ${ms}`)
+      if (holdFails) throw new Error('no queue')
+    },
     delay: async (ms: number) => void did.push(`delay ${ms}`),
     isWanted: async () => {
       did.push('wanted?')
@@ -197,6 +201,12 @@ describe('a turn that holds its message', () => {
       { next, release: holdFor(5_000, { isWakeable: false }) },
       { isWanted: true },
       [write, 'hold 5000'],
+    ],
+    [
+      'and is settled where the queue does not hide it: the object has its time',
+      { next, release: holdFor(5_000) },
+      { holdFails: true },
+      [write, 'hold 5000', 'settle'],
     ],
     [
       'and is not over, where its object has no time',

@@ -1,0 +1,27 @@
+import { asJson, conditionOf, conditionsOf, patchConditions } from '../../model/conditions.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { StoredObject } from '../../model/stored-object.ts'
+import type { TurnFacts } from './run-facts.ts'
+
+/** The state of a deleted object that waits for the finalizers of others only: no run is to come, and no timer. */
+export function toRestedState({ object }: StoredObject, facts: TurnFacts): StoredObject {
+  return { object: withoutTroubles(object, facts), engine: {} }
+}
+
+/** Nothing is stalled, paused or in a hot loop any more of which no run is to come. Itself if nothing was. */
+export function withoutTroubles(object: ApiObject, facts: TurnFacts): ApiObject {
+  const isTroubled = (type: string): boolean => conditionOf(object, type) !== undefined
+  if (!facts.showsStatus || !['Stalled', 'Paused', 'HotLoop'].some(isTroubled)) return object
+  const patches = {
+    Stalled: null,
+    Paused: null,
+    HotLoop: null,
+    ...(isTroubled('Stalled') && { Ready: cleanedUp }),
+  }
+  return {
+    ...object,
+    status: { ...object.status, conditions: asJson(patchConditions(conditionsOf(object), patches, facts)) },
+  }
+}
+
+const cleanedUp = { status: 'False', reason: 'CleanedUp', message: 'it waits for the finalizers of others' } as const
