@@ -291,14 +291,26 @@ export function objectStoreContract(
       it('leaves room for what the engine writes for itself, of one that is full', async () => {
         const full = await store.create(filled(349 * 1024))
         const engine = { memory: { notes: { long: 'x'.repeat(20 * 1024) } } }
-        await expectCode(store.replace({ ...full, engine }, ['status', 'engine']), 'TOO_LARGE')
-        const stored = await store.replace({ ...full, engine }, ['engine', 'timer'])
+        const stored = await store.replace({ ...full, engine }, ['status', 'engine'])
         expect(await store.get(keyOf(full.object))).toEqual(stored)
+        const longer = { ...stored, object: { ...stored.object, status: { long: 'x'.repeat(2 * 1024) } } }
+        await expectCode(store.replace(longer, ['status', 'engine']), 'TOO_LARGE')
         const more = { memory: { notes: { long: 'x'.repeat(50 * 1024) } } }
         await expectCode(store.replace({ ...stored, engine: more }, ['engine']), 'TOO_LARGE')
       })
 
-      it('counts the engine state', async () => {
+      it('keeps nobody from the deletion of one that is full', async () => {
+        const full = await store.create(filled(350 * 1024 - 300))
+        const marked = withMetadata(full, {
+          deletionTimestamp: '2026-01-01T00:00:00Z',
+          finalizers: ['a/b'.padEnd(400)],
+        })
+        const going = await store.replace(marked, ['delete'])
+        await store.remove(await store.replace(withMetadata(going, { finalizers: [] }), ['meta']))
+        expect(await store.get(keyOf(full.object))).toBeUndefined()
+      })
+
+      it('counts the engine state, where both are more than there is room for', async () => {
         await expectCode(
           store.create({ ...filled(200 * 1024), engine: { memory: { notes: { long: 'x'.repeat(200 * 1024) } } } }),
           'TOO_LARGE',

@@ -919,7 +919,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/engine/loops/removed/runner.ts',
-    line: 'turn: { hold: end, isWanted: async () => false, isNearReceiveLimit: true, settle: end },',
+    line: 'turn: { hold: end, delay: end, isWanted: async () => false, isNearReceiveLimit: true, settle: end },',
     replacement: 'true',
     why: 'it is asked once the message is hidden, and hiding it again does nothing then',
   },

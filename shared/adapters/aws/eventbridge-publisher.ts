@@ -72,8 +72,8 @@ function entryOf({ type, key, condition, ...identity }: Transition, bus: string)
 
 /** A status says what its writer likes, where the schema of its kind is loose. */
 function shorten(condition: Condition): Condition {
-  const { message = '' } = condition as Partial<Condition>
-  return { ...condition, message: String(message).slice(0, messageCharactersMax) }
+  const { message } = condition as { readonly message?: unknown }
+  return { ...condition, message: String(message ?? '').slice(0, messageCharactersMax) }
 }
 
 /** The answer has an entry for each of the request's, in its order. */

@@ -62,8 +62,8 @@ export async function deleteContent(
 }
 
 /**
- * Asks for the deletion of every object of a kind. One that cannot be deleted keeps no other: its error is thrown at the
- * end.
+ * Asks for the deletion of every object of a kind. One that cannot be deleted keeps no other: its error is thrown at
+ * the end.
  */
 export async function deleteAll(
   resources: Resources,

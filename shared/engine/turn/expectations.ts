@@ -18,7 +18,7 @@ export class Expectations extends Map<string, number> {
     for (const [name, untilMs] of Object.entries(stored)) super.set(name, untilMs)
   }
 
-  /** Throws a TypeError if that is no time, if it is one too many, or if the name is long or holds a value of a Secret. */
+  /** Throws a TypeError for what is no time, for one too many, and for a name that is long or holds a secret value. */
   override set(name: string, untilMs: number): this {
     if (this.#maskName(name) !== name)
       throw new TypeError(
