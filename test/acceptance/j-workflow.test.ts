@@ -178,6 +178,32 @@ describe('the graph', () => {
     expect(await names(ConfigMap)).toEqual([])
     expect(await env.get(Widget, 'w')).toBeUndefined()
   })
+
+  it('F93 asks a node that is no longer wanted each minute whether it is gone, though nothing tells of it', async () => {
+    let isGone = false
+    const nodes = workflow(Widget, {
+      config: {
+        kind: ConfigMap,
+        wantedWhen: ({ spec }) => spec.color !== 'closed',
+        desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }),
+      },
+      server: {
+        kind: Part,
+        dependsOn: ['config'],
+        desired: (widget) => ({ metadata: named(widget, 'server'), spec: {} }),
+        goneWhen: () => isGone,
+      },
+    })
+    await start(defineReconciler(Widget, { ...nodes }))
+    await env.patch(Widget, 'w', { spec: { color: 'closed' } })
+    await env.advance('5m')
+    expect([await names(Part), await names(ConfigMap)]).toEqual([[], ['w-config']])
+    expect(await readyOf()).toMatchObject({ status: 'False', message: 'server is being deleted' })
+    isGone = true
+    await env.advance('1m')
+    expect(await names(ConfigMap)).toEqual([])
+    expect(await readyOf()).toMatchObject({ status: 'True' })
+  })
 })
 
 describe('a failure', () => {

@@ -20,8 +20,8 @@ export interface Workflow<Primary, Kinds extends AnyKinds> {
    * `run`.
    */
   tearDown(primary: Primary, ctx: Context): Promise<true | NotReady>
-  /** `run` as a reconciler: Ready when every node is. */
-  reconcile(primary: Primary, ctx: Context): Promise<Done<never>>
+  /** `run` as a reconciler: Ready when every node is. It runs each minute while a `goneWhen` is waited for. */
+  reconcile(primary: Primary, ctx: Context): Promise<Done<never> | Again<never>>
   /**
    * `tearDown` as a clean-up: the primary stays until all nodes are gone. Nodes of a primary that is deleted with
    * `--cascade=orphan` stay.
@@ -67,11 +67,15 @@ export function workflow<Primary, Kinds extends AnyKinds>(
     owns: [...new Set(Object.values(dependents).map(({ kind }) => kind))] as readonly Kind<unknown, unknown>[],
     run,
     tearDown,
-    reconcile: async (object, ctx) => done({ ready: (await run(object, ctx)).ready }),
+    reconcile: async (object, ctx) => {
+      const { states, ready } = await run(object, ctx)
+      const awaits = (name: string): boolean => states[name] === 'going' && dependents[name]?.goneWhen !== undefined
+      return graph.names.some(awaits) ? again(goneCheckMs, { ready }) : done({ ready })
+    },
     cleanup: async (object, ctx) => {
       if (isLettingGo(object)) return done()
       const ready = await tearDown(object, ctx)
-      return ready === true ? done() : again(teardownCheckMs, { ready })
+      return ready === true ? done() : again(goneCheckMs, { ready })
     },
   }
 }
@@ -82,7 +86,7 @@ function isLettingGo(object: unknown): boolean {
 }
 
 /** A child that goes wakes its owner; this is for conditions that nothing tells of. */
-const teardownCheckMs = 60_000
+const goneCheckMs = 60_000
 
 function dependenciesIn<Primary>(
   { kind }: Kind<Primary, unknown>,

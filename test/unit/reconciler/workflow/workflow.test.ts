@@ -249,6 +249,17 @@ describe('a workflow', () => {
     expect(await flow.reconcile(primary, createWorld().ctx)).toMatchObject({ ready: { reason } })
   })
 
+  it.each<[string, Partial<Node>, object]>([
+    ['comes again where nothing tells that a node is gone', { goneWhen: () => false }, { afterMs: 60_000 }],
+    ['waits for its object to go where that tells of it', {}, { kind: 'done' }],
+  ])('as a reconciler %s', async (_what, page, outcome) => {
+    const world = createWorld({ Page: [childOf('page', 'p')] })
+    world.holds = true
+    const flow = flowOf({ page: { wantedWhen: () => false, ...page } })
+    const ready = { reason, message: 'page is being deleted' }
+    expect(await flow.reconcile(primary, world.ctx)).toMatchObject({ ...outcome, ready })
+  })
+
   it('as a clean-up deletes what nothing depends on first, and comes again until all is gone', async () => {
     const all = { Config: [childOf('config', 'c')], Server: [childOf('server', 's')], Page: [childOf('page', 'p')] }
     const world = createWorld(all)
