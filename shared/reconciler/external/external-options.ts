@@ -23,7 +23,10 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
     Omit<CleanupOptions<Read>, 'reconcile' | 'cleanup' | 'resync' | 'when'>,
     Pick<ExternalBehaviour, 'assert' | 'condition'> {
   readonly references?: Required
-  /** What the API's calls need: addresses, credentials. It calls nobody itself. */
+  /**
+   * What the API's calls need: addresses, credentials. It calls nobody itself. What it throws may have a report
+   * (`withReport`), and that counts.
+   */
   connect(object: Read, at: Connecting<NoInfer<Required>>): Promise<Client>
   /** The fields that are declared, and no others, as the API wants them, with the owner's mark. A pure function. */
   declared(object: Read, at: Declaring<NoInfer<Required>, Client>): JsonObject

@@ -2,7 +2,7 @@ import { externalIdAnnotation } from '../../model/control-annotations.ts'
 import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
-import { again, done, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
+import { again, done, reportOf, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, leftByPolicy, type End, type Left } from './decide.ts'
@@ -85,7 +85,10 @@ async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject,
   return found
 }
 
-/** What stops a run before it has begun, such as credentials that are none, is told like a sync that failed. */
+/**
+ * What stops a run before it has begun, such as credentials that are none, is told like a sync that failed. The report
+ * that the author has put to the error goes ahead of that.
+ */
 async function begin<Client>(
   spec: ExternalSpec<Client>,
   object: ApiObject,
@@ -95,7 +98,9 @@ async function begin<Client>(
     return await beginRun(spec, object, given)
   } catch (error) {
     if (!(error instanceof StopError)) throw error
-    throw withReport(error, { conditions: { ...given.found.conditions, [spec.condition]: notReadyPatch(error) } })
+    const report = reportOf(error)
+    const conditions = { ...given.found.conditions, [spec.condition]: notReadyPatch(error), ...report?.conditions }
+    throw withReport(error, { ...report, conditions })
   }
 }
 

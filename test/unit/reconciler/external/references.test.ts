@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mayRequire, requires, type ApiObject, type Json } from '../../../../shared/index.ts'
+import { mayRequire, requires, type ApiObject, type FailureReport, type Json } from '../../../../shared/index.ts'
 import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
 import { watchesOf, type Requirements } from '../../../../shared/reconciler/external/requirements.ts'
 import { nowMs, runOnce, thingKind, thingOf, type Given } from './one-run.ts'
@@ -238,5 +238,20 @@ describe('what a connection needs', () => {
     })
     const broken = await runOnce({ far: { connect: () => Promise.reject(new TypeError('a bug')) } })
     expect([broken.error?.message, broken.report]).toEqual(['a bug', undefined])
+  })
+
+  it('and is not there is told with what the author reports of it, whose word counts', async () => {
+    const { stop, withReport } = await import('../../../../shared/index.ts')
+    const Synced = { status: 'Unknown', reason: 'NoToken' } as const
+    const Token = { status: 'False', reason: 'Missing' } as const
+    const told = { retryWithin: '1m', status: { tokens: 0 } } as const
+    const connectWith = async (conditions: FailureReport['conditions'] = {}) => {
+      const connect = () => Promise.reject(withReport(stop('NoToken', 'none yet'), { ...told, conditions }))
+      return (await runOnce({ far: { connect }, own, objects: { 'ns/a': accountOf('True') } })).report
+    }
+    const found = { AccountValid: { status: 'True', reason: 'Valid' } }
+    const noToken = { status: 'False', reason: 'NoToken', message: 'none yet' }
+    expect(await connectWith({ Token })).toEqual({ ...told, conditions: { ...found, Token, Synced: noToken } })
+    expect(await connectWith({ Synced })).toEqual({ ...told, conditions: { ...found, Synced } })
   })
 })
