@@ -77,7 +77,8 @@ export interface Outputs<Read> {
   name(object: Read): string
   /**
    * What the far side tells only once, such as a password in the answer to `create`, is left out or undefined later: it
-   * stays as it is kept, until another entity is made.
+   * stays as it is kept, until another entity is made. If it is lost because its first write fails, the object says so
+   * until the entity is deleted outside, or until somebody puts a value into the Secret.
    */
   data(entity: JsonObject): Readonly<Record<string, string | undefined>>
   /**

@@ -43,6 +43,10 @@ export type ExternalMemory = {
   readonly outputs?: string
   /** Their names. */
   readonly outputKeys?: string[]
+  /** Those of them that nobody knows to be stored: they were told, and their write has not ended yet. */
+  readonly outputsUnkept?: string[]
+  /** Of the outputs that were stored of an entity before this one, until those of this one are. */
+  readonly outputsBefore?: string
   /** Where in AWS they are. */
   readonly outputsAt?: SecretTarget
   /** Another place in AWS where they may be, while they move. */
@@ -94,6 +98,7 @@ export type StandingWait = {
  */
 export function withoutEntity(memory: ExternalMemory, named: string | undefined): ExternalMemory {
   const { id, round, request, outputsAt, outputsAlso, adoptedAs, lostId: lostBefore } = memory
+  const outputsBefore = memory.outputs ?? memory.outputsBefore
   const isSpent = named !== undefined && (named === adoptedAs || named === lostBefore)
   const lostId = isSpent ? named : (id ?? lostBefore)
   return {
@@ -102,6 +107,7 @@ export function withoutEntity(memory: ExternalMemory, named: string | undefined)
     ...(request !== undefined && { request }),
     ...(outputsAt && { outputsAt }),
     ...(outputsAlso && { outputsAlso }),
+    ...(outputsBefore !== undefined && { outputsBefore }),
   }
 }
 
@@ -150,7 +156,8 @@ const roomMax = 3_600
 
 /**
  * Kept when the run ends; `notes.keep()` makes it durable now. Returns what is noted. If there is no room for all of
- * it, that is without a planned change, which costs another look, and without what the status has.
+ * it, that is without a planned change, which costs another look, then without what the status has, and then without
+ * the names of the outputs that are not stored yet: their loss is not told.
  */
 export function note({ notes }: Context, memory: ExternalMemory): ExternalMemory {
   const noted = fitMemory(memory)
@@ -161,9 +168,12 @@ export function note({ notes }: Context, memory: ExternalMemory): ExternalMemory
 function fitMemory(memory: ExternalMemory): ExternalMemory {
   if (hasRoom(memory)) return memory
   const { planned: _, ...known } = memory
-  if (hasRoom(known) || known.shown === undefined) return known
-  const { shown: __, ...others } = known
-  return { ...others, isShownInStatus: true }
+  if (hasRoom(known)) return known
+  const { shown, ...others } = known
+  const short: ExternalMemory = shown === undefined ? known : { ...others, isShownInStatus: true }
+  if (hasRoom(short)) return short
+  const { outputsUnkept: __, ...rest } = short
+  return rest
 }
 
 function hasRoom(memory: ExternalMemory): boolean {

@@ -12,13 +12,13 @@ import type { SecretTarget } from '../secret-source.ts'
 import { recall, type ExternalMemory } from './memory.ts'
 
 /** Which outputs there are, and where. */
-type Kept = Pick<ExternalMemory, 'outputsAt' | 'outputsAlso' | 'outputKeys'>
+export type NotedOutputs = Pick<ExternalMemory, 'outputsAt' | 'outputsAlso' | 'outputKeys' | 'outputsUnkept'>
 
 interface Keeping {
   readonly entity: JsonObject
   readonly ctx: Context
   /** Makes it known for good: a crash around a write must lose nothing, and leave nothing behind. */
-  noteKept(kept: Kept): Promise<void>
+  noteKept(kept: NotedOutputs): Promise<void>
 }
 
 /**
@@ -30,23 +30,35 @@ export async function keepOutputs(
   object: ApiObject,
   { entity, ctx, noteKept }: Keeping,
 ): Promise<string> {
-  const { outputsAt: before, outputsAlso: also, outputKeys: keysBefore } = recall(ctx)
+  const { outputsAt: before, outputsAlso: also, outputKeys: keysBefore, outputsUnkept: unkept = [] } = recall(ctx)
   const target = outputs.to?.(object)
   const told = tellingOnly(outputs.data(entity))
   const data = { ...(await findUntold(outputs, object, { told, ctx })), ...told }
   const outputKeys = Object.keys(data).toSorted()
+  const outputsUnkept = outputKeys.filter((key) => keysBefore?.includes(key) !== true || unkept.includes(key))
   // Nothing of this entity is anywhere yet: what is elsewhere is of one before it.
   const isFirst = keysBefore === undefined
   const hasMoved = !equal(before, target)
   if (also !== undefined && !equal(also, target)) await ctx.outside.removeSecret(also)
   if (hasMoved || !equal(keysBefore, outputKeys))
-    await noteKept({ ...(isFirst ? movingTo(target, before) : movingTo(before, target)), outputKeys })
+    await noteKept({ ...(isFirst ? movingTo(target, before) : movingTo(before, target)), outputKeys, outputsUnkept })
   const kept = await write(outputs.name(object), data, { target, ctx })
   if (hasMoved && !isFirst) await noteKept({ ...movingTo(target, before), outputKeys })
   if (!hasMoved) return kept
   if (before !== undefined) await ctx.outside.removeSecret(before)
   else if (!isFirst) await deleteSecret(outputs.name(object), object, ctx)
   return kept
+}
+
+/** What an entity has told with the answer to its creation, as a note for the time until it is written. */
+export function listUnkept(outputs: Outputs<ApiObject> | undefined, entity: JsonObject): NotedOutputs {
+  try {
+    const outputsUnkept = Object.keys(tellingOnly(outputs?.data(entity) ?? {})).toSorted()
+    return outputsUnkept.length === 0 ? {} : { outputsUnkept }
+  } catch {
+    // Whoever keeps them fails, too, and says so; the id of the entity is noted before that.
+    return {}
+  }
 }
 
 /** The one that was theirs. */
@@ -56,7 +68,7 @@ async function deleteSecret(name: string, { metadata: { uid } }: ApiObject, ctx:
 }
 
 /** They are in one place, and may be in the other. */
-function movingTo(at: SecretTarget | undefined, also: SecretTarget | undefined): Kept {
+function movingTo(at: SecretTarget | undefined, also: SecretTarget | undefined): NotedOutputs {
   return { ...(at && { outputsAt: at }), ...(also && !equal(at, also) && { outputsAlso: also }) }
 }
 
@@ -81,20 +93,35 @@ function tellingOnly(data: Readonly<Record<string, string | undefined>>): Texts 
 
 /** What the far side told once and tells no more, such as a password, from where it is kept. */
 async function findUntold(
-  { name }: Outputs<ApiObject>,
+  { name, to }: Outputs<ApiObject>,
   object: ApiObject,
   { told, ctx }: { readonly told: Texts; readonly ctx: Context },
 ): Promise<Texts> {
-  const { outputsAt, outputKeys = [] } = recall(ctx)
-  const untold = outputKeys.filter((key) => told[key] === undefined)
+  const { outputKeys = [], outputsUnkept = [] } = recall(ctx)
+  const untold = [...new Set([...outputKeys, ...outputsUnkept])].filter((key) => told[key] === undefined)
   if (untold.length === 0) return {}
-  const kept =
-    outputsAt === undefined
-      ? textsOf(await ctx.get(Secret, name(object)))
-      : await readKept(outputsAt, ctx).catch((error: unknown) => {
-          throw notKept(untold, error)
-        })
+  const kept = await readStored(name(object), untold, ctx)
+  const { secretsManager, parameter } = to?.(object) ?? {}
+  const { key: only } = secretsManager ?? parameter ?? {}
+  const lost = untold.filter(
+    (key) => outputsUnkept.includes(key) && kept[key] === undefined && (only === undefined || only === key),
+  )
+  if (lost.length > 0) throw notKept(lost, new OperatingError('UNAVAILABLE', 'it was never written'))
   return tellingOnly(Object.fromEntries(untold.map((key) => [key, kept[key]])))
+}
+
+/** What is stored of this entity. What an entity before it has left there does not count. */
+async function readStored(name: string, untold: readonly string[], ctx: Context): Promise<Texts> {
+  const { outputsAt, outputKeys, outputsBefore } = recall(ctx)
+  if (outputsAt === undefined) {
+    const secret = await ctx.get(Secret, name)
+    return digest(canonicalJson(secret?.data ?? {})) === outputsBefore ? {} : textsOf(secret)
+  }
+  // Their names are noted before they are written.
+  if (outputKeys === undefined) return {}
+  return readKept(outputsAt, ctx).catch((error: unknown) => {
+    throw notKept(untold, error)
+  })
 }
 
 function notKept(untold: readonly string[], error: unknown): unknown {

@@ -6,8 +6,8 @@ import { again, done, reportOf, stop, StopError, waiting, withReport, type Outco
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, leftByPolicy, type End, type Left } from './decide.ts'
-import { beginningOfPaths, note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
-import { keepOutputs, removeOutputs } from './outputs.ts'
+import { beginningOfPaths, note, recall, withoutEntity, withShown } from './memory.ts'
+import { keepOutputs, removeOutputs, type NotedOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
 import {
@@ -186,14 +186,14 @@ async function keepGiven<Client>(run: ExternalRun<Client>, entity: JsonObject): 
   const { ctx, object, spec } = run
   const { outputs } = spec.far
   if (outputs === undefined) return
-  const noteKept = async (kept: Pick<ExternalMemory, 'outputsAt' | 'outputsAlso' | 'outputKeys'>): Promise<void> => {
-    const { outputsAt: _, outputsAlso: __, ...memory } = run.memory
-    remember(run, { ...memory, ...kept })
+  const noteKept = async (noted: NotedOutputs): Promise<void> => {
+    const { outputsAt: _, outputsAlso: __, outputsUnkept: ___, ...memory } = run.memory
+    remember(run, { ...memory, ...noted })
     await ctx.notes.keep()
   }
   const kept = await keepOutputs(outputs, object, { entity, ctx, noteKept })
-  // What moved is nowhere else by now.
-  const { outputsAlso: _, ...memory } = run.memory
+  // What moved is nowhere else by now, and what was told is stored.
+  const { outputsAlso: _, outputsUnkept: __, outputsBefore: ___, ...memory } = run.memory
   remember(run, { ...memory, outputs: kept })
 }
 

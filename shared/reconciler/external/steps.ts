@@ -3,6 +3,7 @@ import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
 import type { ExternalApi } from './external-api.ts'
 import { canBeNoted, note, withoutEntity, type EntityChange, type ExternalMemory } from './memory.ts'
+import { listUnkept } from './outputs.ts'
 import { declareFor, idIn, ownerOf, type ExternalRun } from './run.ts'
 
 /**
@@ -115,7 +116,8 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
     const made = await calls.make('create', () => api.create(client, declareFor(run), ownerOf(run)), { before: intend })
     const entity = requireEntity(made, 'an API that creates returns what it has created')
     const { intent: _, ...memory } = run.memory
-    remember(run, { ...memory, id: idIn(run, entity), createdAtMs: ctx.now() })
+    const id = idIn(run, entity)
+    remember(run, { ...memory, id, createdAtMs: ctx.now(), ...listUnkept(spec.far.outputs, entity) })
     await ctx.notes.keep()
     run.seen = { entity }
     run.has = 'asserted'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { digest as digestOf } from '../../../../shared/model/digest.ts'
-import type { ApiObject } from '../../../../shared/index.ts'
+import type { ApiObject, Context } from '../../../../shared/index.ts'
 import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
 import type { Outputs } from '../../../../shared/reconciler/external/external-options.ts'
 import { nowMs, runOnce, thingOf, type Given } from './one-run.ts'
@@ -31,6 +31,68 @@ it('outputs that are told no more are kept to the letter, with a mark of the ord
   const outputs: Outputs<ApiObject> = { name: () => 'thing-login', data: () => ({}) }
   const { secrets } = await runOnce({ entities, objects, memory: dueMemory, far: { outputs } })
   expect(secrets).toEqual([['apply', { metadata: { name: 'thing-login' }, stringData: { user } }]])
+})
+
+describe('outputs of which nobody knows whether they were written', () => {
+  const data = { password: btoa('p'), user: btoa('x') }
+  const before = digestOf(JSON.stringify(data))
+  const outputs: Outputs<ApiObject> = { name: () => 'thing-login', data: ({ id }) => ({ user: String(id) }) }
+  const isLost = 'password is told no more, and cannot be read where it is kept: it was never written'
+  const memoryOf = (more: object) => ({ ...dueMemory, outputKeys: ['password', 'user'], ...more })
+
+  it.each<[string, object, object | undefined, string | undefined]>([
+    ['are kept if they are there', { outputsUnkept: ['password', 'user'] }, data, undefined],
+    ['are lost if they are not', { outputsUnkept: ['password', 'user'] }, undefined, isLost],
+    ['are lost if another key is there', { outputsUnkept: ['password'] }, { user: data.user }, isLost],
+    ['are lost if that is of an entity before', { outputsUnkept: ['password'], outputsBefore: before }, data, isLost],
+    ['are not asked for if they were written before', { outputsUnkept: ['user'] }, undefined, undefined],
+    ['are not asked for by a memory that is older', {}, undefined, undefined],
+  ])('%s', async (...[, more, there, message]) => {
+    const objects = there && { 'ns/thing-login': { metadata: {}, data: there } as unknown as ApiObject }
+    const world = { entities, ...(objects && { objects }), far: { outputs } }
+    const { error, memory } = await runOnce({ ...world, memory: memoryOf(more) })
+    if (message === undefined) expect(error).toBeUndefined()
+    else expect(error).toMatchObject({ name: 'OperatingError', message: expect.stringContaining(message) })
+    expect(memory?.outputsUnkept).toEqual(message && (more as typeof memory)?.outputsUnkept)
+  })
+
+  it('are lost in AWS, too, where the process ended before it noted to what place they go', async () => {
+    const { outputKeys: _, ...memory } = memoryOf({ outputsAt: target, outputsUnkept: ['password'] })
+    const { error } = await runOnce({ entities, memory, far: { outputs: { ...outputs, to: () => target } } })
+    expect(error?.message).toContain(isLost)
+  })
+
+  it('are noted with the id of the entity that told them, beside what is stored of the one before', async () => {
+    const memories: unknown[] = []
+    const noteAtWrite = (ctx: Context) => memories.push(ctx.notes.get('external'))
+    const far = { outputs: { ...outputs, data: () => ({ password: 'p', other: undefined }) } }
+    const { memory } = await runOnce({ memory: memoryOf({ outputs: before }), far, atWrite: noteAtWrite })
+    expect(memories).toMatchObject([{ id: 'e1', outputsUnkept: ['password'], outputsBefore: before }])
+    expect(memory).toMatchObject({ id: 'e1', outputKeys: ['password'] })
+    expect(memory).not.toHaveProperty('outputsUnkept')
+    expect(memory).not.toHaveProperty('outputsBefore')
+  })
+
+  it('are not asked for where the place has room for another one only', async () => {
+    const { outputKeys: _, ...memory } = memoryOf({ outputsUnkept: ['password', 'user'] })
+    const to = { parameter: { name: 'p', key: 'user' } }
+    const { error, secrets } = await runOnce({ entities, memory, far: { outputs: { ...outputs, to: () => to } } })
+    expect([error, secrets]).toEqual([undefined, [['keep', to, { user: 'x' }]]])
+  })
+
+  it('are not noted where there is no room for so many names', async () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`the-output-number-${i}`, 'x']))
+    const { error, memory } = await runOnce({ far: { outputs: { ...outputs, data: () => many } } })
+    expect([error, memory?.id, memory?.outputKeys?.length]).toEqual([undefined, 'e1', 100])
+  })
+
+  it('do not keep the id from being noted where the author fails to tell them', async () => {
+    const broken = (): never => {
+      throw new Error('a bug')
+    }
+    const { error, memory } = await runOnce({ far: { outputs: { ...outputs, data: broken } } })
+    expect([error?.message, memory?.id]).toEqual(['a bug', 'e1'])
+  })
 })
 
 describe('outputs', () => {

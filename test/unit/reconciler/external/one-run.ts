@@ -27,6 +27,8 @@ export interface Given {
   readonly api?: Partial<ExternalApi<object>>
   readonly far?: Partial<ExternalSpec<object>['far']>
   readonly own?: Partial<ExternalSpec<object>>
+  /** Called whenever outputs are written. */
+  readonly atWrite?: (ctx: Context) => void
 }
 
 export interface Told {
@@ -103,7 +105,7 @@ function farApiOf({ failing = {} }: Given, { calls, created, entities }: Noteboo
 function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key] }): Context {
   const push = (list: readonly unknown[], one: unknown): void => void (list as unknown[]).push(one)
   let noted: Json | undefined = given.memory && { round: 0, ...given.memory }
-  return {
+  const ctx: Context = {
     now: () => nowMs,
     get: async (_: unknown, at: string | { readonly name: string; readonly namespace?: string }) => {
       const { name, namespace = 'ns' } = typeof at === 'string' ? { name: at } : at
@@ -111,6 +113,7 @@ function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key
     },
     apply: async (_: unknown, object: { readonly stringData: object }) => {
       push(told.secrets, ['apply', object])
+      given.atWrite?.(ctx)
       return { data: object.stringData }
     },
     patch: async (...[, ...patch]: readonly unknown[]) => push(told.patches, patch),
@@ -127,10 +130,14 @@ function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key
     outside: {
       recordCall: (verb: string, result: string) => push(told.recorded, `${verb} ${result}`),
       recordDrift: async (message: string) => push(told.drift, message),
-      keepSecret: async (...kept: readonly unknown[]) => push(told.secrets, ['keep', ...kept]),
+      keepSecret: async (...kept: readonly unknown[]) => {
+        push(told.secrets, ['keep', ...kept])
+        given.atWrite?.(ctx)
+      },
       removeSecret: async (...removed: readonly unknown[]) => push(told.secrets, ['remove', ...removed]),
     },
   } as unknown as Context
+  return ctx
 }
 
 export async function runOnce(given: Given = {}): Promise<Told> {

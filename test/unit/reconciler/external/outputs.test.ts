@@ -64,6 +64,7 @@ async function start({ isToldOnce = false, isShownAtOnce = true } = {}): Promise
   return { env: await createTestEnv({ reconcilers: [reconciler], vault }), vault, accounts }
 }
 
+const storeIsAway = new OperatingError('UNAVAILABLE', 'the disk is busy')
 const json = JSON.stringify({ password, user: 'id-1' })
 const secret = { secretsManager: { name: 'shop/default/a' } }
 const parameter = { parameter: { name: '/shop/default/a', key: 'password' } }
@@ -200,6 +201,56 @@ describe('outputs of an external', () => {
     await env.advance('5m')
     expect(world.vault.texts.get('secretsManager:shop/default/a')).toContain(password)
     expect(await env.get(Account, 'a')).toMatchObject({ status: { conditions: [{ status: 'True' }, {}] } })
+  })
+
+  it.each<[string, 'store.create' | 'store.replace', Parameters<TestEnv['faults']['once']>[1]]>([
+    ['a Secret that is not written', 'store.create', { kind: 'error', error: storeIsAway }],
+    ['a note that is not written', 'store.replace', { kind: 'error', error: storeIsAway }],
+    ['a process that ends before the Secret', 'store.create', { kind: 'crash' }],
+    ['a process that ends before the note', 'store.replace', { kind: 'crash' }],
+  ])('that are told only once are said to be lost by %s, until another entity is made', async (...[, point, fault]) => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    let isHit = false
+    env.faults.once(point, fault, ([stored]) => {
+      const text = JSON.stringify(stored)
+      isHit = point === 'store.create' ? text.includes('a-login') : text.includes('"outputKeys"')
+      return isHit
+    })
+    await apply(world)
+    await env.advance('5m')
+    const lost = 'password is told no more, and cannot be read where it is kept: it was never written; if it is lost'
+    expect(isHit).toBe(true)
+    expect(JSON.stringify(await env.get(Account, 'a'))).toContain(lost)
+    expect(await env.get(Secret, 'a-login')).toBeUndefined()
+    world.accounts.clear()
+    await env.advance('5m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
+    expect(await env.get(Account, 'a')).toMatchObject({ status: { conditions: [{ status: 'True' }, {}] } })
+  })
+
+  it('that are told only once are kept though the answer to their write is lost', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const unknown = { kind: 'unknown', error: storeIsAway } as const
+    env.faults.once('store.create', unknown, ([stored]) => JSON.stringify(stored).includes('a-login'))
+    await apply(world)
+    await env.advance('5m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
+    await env.delete(Secret, 'a-login')
+    await env.advance('5m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual({ user: btoa('id-1') })
+  })
+
+  it('that are told only once and were lost may be put into the Secret by hand', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const error = { kind: 'error', error: storeIsAway } as const
+    env.faults.once('store.create', error, ([stored]) => JSON.stringify(stored).includes('a-login'))
+    await apply(world)
+    await env.apply(Secret, { metadata: { name: 'a-login' }, stringData: { password: 'another' } })
+    await env.advance('5m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa('another'), user: btoa('id-1') })
   })
 
   it('that move and are no more wanted there are removed from both places', async () => {
