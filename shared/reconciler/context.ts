@@ -96,11 +96,12 @@ export interface Context {
   readonly removed: boolean
 
   /**
-   * A side effect that must not be repeated. `effect` is run unless an earlier call of it has ended well, for this
-   * key of this object and the same `of`; the result of that call is returned then. The engine records the call with
-   * the object, before and after, so that retries, later runs and restarts know of it. After a crash in between, or a
-   * throw, nobody knows whether the effect happened: `effect` is run again with the same `token`, and
-   * `mayHaveHappened` says so. Results are JSON, small, and stored in clear.
+   * A side effect that must not be repeated. `effect` is run unless the last call for this key of this object had the
+   * same `of` and ended well; the result of that call is returned then. The object remembers the last `of` of each
+   * key and no earlier one: after A and B, A is run again, with the token that it had. Effects that must not come back
+   * need a key each. The engine records the call with the object, before and after, so that retries, later runs and
+   * restarts know of it. After a crash in between, or a throw, nobody knows whether the effect happened: `effect` is
+   * run again with the same `token`, and `mayHaveHappened` says so. Results are JSON, small, and stored in clear.
    */
   readonly once: Once
 

@@ -1,7 +1,10 @@
 import type { Json } from '../model/json.ts'
 
 export interface OnceOptions {
-  /** What the effect is about: another value is another effect. Left out: once in the object's life. */
+  /**
+   * What the effect is about: another value than the last one of the key is another effect. Left out: once in the
+   * object's life.
+   */
   readonly of?: Json
 }
 

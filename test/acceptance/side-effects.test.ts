@@ -46,6 +46,32 @@ describe('once', () => {
     expect((await widgetOf(env)).status).not.toHaveProperty('once')
   })
 
+  it('A29 remembers the last digest of a key and no earlier one', async () => {
+    const sent: string[] = []
+    env = await createTestEnv({
+      reconcilers: [
+        widgets((runs = []), async ({ spec: { size } }, ctx) => {
+          await ctx.once(
+            'notify',
+            async ({ token, mayHaveHappened }) => void sent.push(`${token} ${mayHaveHappened}`),
+            {
+              of: size,
+            },
+          )
+          return done()
+        }),
+      ],
+    })
+    await create()
+    for (const size of [2, 1]) {
+      await env.patch(Widget, 'w', { spec: { size } })
+      await env.settle()
+      await rerun()
+    }
+    expect([sent.length, new Set(sent).size]).toEqual([3, 2])
+    expect(sent[2]).toBe(sent[0])
+  })
+
   it('A29 after a crash in between runs it again with the same token, and says so', async () => {
     const attempts: { readonly token: string; readonly mayHaveHappened: boolean }[] = []
     env = await createTestEnv({
