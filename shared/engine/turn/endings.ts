@@ -43,6 +43,13 @@ export function withoutRun(
     case 'sleep':
       return { ...ending, next: (live) => withWakeUpBy(live, admission.atMs) }
     case 'hide': {
+      // Changes may have ended its hold again and again: the queue would soon give it up.
+      if (basis.turn.isNearReceiveLimit)
+        return {
+          ...ending,
+          next: (live) => withWakeUpBy(live, admission.untilMs),
+          release: { kind: 'settleWithTimer' },
+        }
       const isWakeable = stored.engine.wait?.kind !== 'RateLimited'
       const release: Release = { kind: 'hold', untilMs: admission.untilMs, isWakeable, isTimed: false }
       return { ...ending, next: (live) => live, release }

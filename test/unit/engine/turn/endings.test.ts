@@ -69,6 +69,14 @@ describe('a turn without a run', () => {
     expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 9, isWakeable, isTimed: false })
   })
 
+  it('that was hidden so often that the queue would soon give its message up leaves a timer', () => {
+    const basis = basisOf()
+    const turn = { ...basis.turn, isNearReceiveLimit: true }
+    const ending = withoutRun({ kind: 'hide', untilMs: nowMs + 9 }, { ...basis, turn })
+    expect(nextOf(ending).engine).toEqual({ wakeAtMs: nowMs + 9 })
+    expect(ending.release).toEqual({ kind: 'settleWithTimer' })
+  })
+
   it.each([
     [true, false],
     [false, true],
