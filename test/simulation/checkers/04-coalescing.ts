@@ -45,10 +45,14 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
 
   /**
    * A change of what waits lets the message go that is held as its timer. Where a batch is one message, the change's
-   * own comes behind it and alone: a run more.
+   * own comes behind it and alone: a run more. So it is if the relay finds the hold that the run of this change has
+   * left.
    */
-  const runsOf = (woken: StoredObject | undefined): number =>
-    woken?.engine.hold !== undefined && scenario.climate.queueBatch === 1 ? 2 : 1
+  const runsOf = (woken: StoredObject | undefined): number => {
+    const { hold, change, wait } = woken?.engine ?? {}
+    const isUnderWay = change !== undefined && wait === undefined
+    return (hold !== undefined && scenario.climate.queueBatch === 1) || isUnderWay ? 2 : 1
+  }
 
   /** Its own desired state; its timer; its owner's child; what it refers to. */
   const count = ({ before, after, touched, type }: TableWrite): void => {
