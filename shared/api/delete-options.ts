@@ -120,7 +120,8 @@ function checkOneSaid({ orphanDependents, propagationPolicy }: JsonObject): read
 /** `orphanDependents` is the older way to say it. */
 function propagationOf({ propagationPolicy, orphanDependents }: JsonObject): Json | undefined {
   if (propagationPolicy !== undefined && propagationPolicy !== null) return propagationPolicy
-  return orphanDependents === true ? 'Orphan' : undefined
+  if (typeof orphanDependents !== 'boolean') return undefined
+  return orphanDependents ? 'Orphan' : 'Background'
 }
 
 function asList(value: Json | undefined): readonly Json[] {

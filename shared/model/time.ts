@@ -43,6 +43,13 @@ export function microTimeOf(text: string): string | undefined {
   return ms === undefined ? undefined : `${timestamp(ms).slice(0, 19)}.${fraction.padEnd(6, '0').slice(0, 6)}Z`
 }
 
+/**
+ * Of the times that programs in Go read, by `time.RFC3339`; the day of a year is not looked at. Others they refuse, and
+ * with them the whole list that one is in.
+ */
+export const goTimePattern =
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[-+]([01]\\d|2[0-3]):[0-5]\\d)$'
+
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const anyTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[-+]\d\d:\d\d)$/i
 

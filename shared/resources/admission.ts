@@ -197,8 +197,11 @@ function checkStructure(kind: ServedKind, object: ApiObject, live?: ApiObject): 
  * write left that field alone. What a kind asks of names and of the whole object holds wherever it is reported.
  */
 function concerns(path: string, moved: readonly string[]): boolean {
-  const [field = ''] = path.split(/[.[]/, 1)
-  return field === 'metadata' || (field === '<nil>' ? moved.length > 0 : moved.includes(field))
+  if (path === '<nil>') return moved.length > 0
+  // A field may have a dot in its name.
+  return ['metadata', ...moved].some(
+    (field) => path.startsWith(field) && ['', '.', '['].includes(path.charAt(field.length)),
+  )
 }
 
 /** Names, labels and the like are told everywhere; annotations may repeat what was applied. */

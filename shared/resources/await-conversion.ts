@@ -3,8 +3,8 @@ import { hasCode, InvariantError } from '../model/errors.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 
-/** Conversions that one step may need: one object, to there and back. */
-const roundsMax = 8
+/** Conversions that one step may need: of a few states, to each version in which somebody owns fields, and back. */
+const roundsMax = 100
 
 /**
  * What a pure step makes of objects that somebody else may have to convert: it is made again until all of them are

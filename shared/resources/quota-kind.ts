@@ -50,8 +50,24 @@ export function withQuantityTexts(body: JsonObject): JsonObject {
 }
 
 /** In the words of Kubernetes' `ValidateResourceQuota`. */
-export function checkQuota({ spec }: ApiObject): readonly FieldError[] {
-  if (!isObject(spec)) return []
+export function checkQuota({ spec, status }: ApiObject): readonly FieldError[] {
+  return [...(isObject(spec) ? checkSpec(spec) : []), ...['hard', 'used'].flatMap((part) => checkTold(part, status))]
+}
+
+/** Amounts that programs in Go could not read would break their whole list. */
+function checkTold(part: string, status: JsonObject | undefined): readonly FieldError[] {
+  const amounts = status?.[part]
+  return Object.entries(isObject(amounts) ? amounts : {}).flatMap(([name, value]) =>
+    parseQuantity(String(value)) === undefined ? [noQuantity(entry(`status.${part}`, name), String(value))] : [],
+  )
+}
+
+function noQuantity(field: string, value: string): FieldError {
+  const form = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+  return invalid(field, value, form)
+}
+
+function checkSpec(spec: JsonObject): readonly FieldError[] {
   const hard = isObject(spec['hard']) ? spec['hard'] : {}
   return [
     ...Object.entries(hard).flatMap(([name, value]) => checkLimit(name, String(value))),
@@ -63,14 +79,7 @@ function checkLimit(name: string, value: string): readonly FieldError[] {
   const field = entry('spec.hard', name)
   if (!isLimitName(name)) return [invalid(field, name, 'must be a standard resource for quotas')]
   const nano = parseQuantity(value)
-  if (nano === undefined)
-    return [
-      invalid(
-        field,
-        value,
-        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-      ),
-    ]
+  if (nano === undefined) return [noQuantity(field, value)]
   return [
     ...(nano < 0n ? [invalid(field, value, 'must be greater than or equal to 0')] : []),
     ...(isCountName(name) && nano % nanosPerOne !== 0n ? [invalid(field, value, 'must be an integer')] : []),

@@ -1,4 +1,5 @@
 import { conditionSchema } from '../model/crd/crd-schema.ts'
+import { goTimePattern } from '../model/time.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 
 /** What the schemas of built-in kinds are made of. */
@@ -7,7 +8,7 @@ export const text: StructuralSchema = { type: 'string' }
 
 export const texts: StructuralSchema = { type: 'array', items: text, 'x-kubernetes-list-type': 'atomic' }
 
-export const time: StructuralSchema = { type: 'string', format: 'date-time', nullable: true }
+export const time: StructuralSchema = { type: 'string', format: 'date-time', pattern: goTimePattern, nullable: true }
 
 export const conditionsSchema: StructuralSchema = {
   type: 'array',

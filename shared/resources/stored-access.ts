@@ -2,12 +2,12 @@ import { createAccessBook, type AccessBook } from '../model/access/access-book.t
 import { hasCode } from '../model/errors.ts'
 import type { Eventual } from '../model/eventual.ts'
 import { keyOf, keyText } from '../model/object-key.ts'
-import { parseApiVersion } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { StoredObject } from '../model/stored-object.ts'
 import type { Checkpoint } from '../ports/checkpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import { accessGroup, clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access-kinds.ts'
+import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './access-kinds.ts'
 import { keepReading } from '../model/keep-reading.ts'
 import { listPages } from './list-pages.ts'
 
@@ -74,7 +74,7 @@ export function createStoredAccess({ store, clock, maxAgeMs, version }: StoredAc
   }
 
   const noting = (stored: StoredObject, write: Promise<StoredObject>, isGone: boolean): Promise<StoredObject> =>
-    parseApiVersion(stored.object.apiVersion).group === accessGroup ? note(write, isGone) : write
+    isOfAccess(stored.object) ? note(write, isGone) : write
 
   const read = (): Eventual<AccessBook> => kept.peek()?.book ?? kept.get().then(({ book }) => book)
 
@@ -87,6 +87,14 @@ export function createStoredAccess({ store, clock, maxAgeMs, version }: StoredAc
       remove: (stored) => noting(stored, followed.remove(stored), true),
     }),
   }
+}
+
+const accessKinds = [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind]
+
+/** Of the four kinds that say who may do what. Somebody may define others in their group: those grant nothing. */
+function isOfAccess(object: ApiObject): boolean {
+  const { group, kind } = keyOf(object)
+  return accessKinds.some((one) => one.group === group && one.kind === kind)
 }
 
 /** Throws what the checkpoint does: the write then has no answer that says it holds. */

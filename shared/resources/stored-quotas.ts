@@ -274,11 +274,12 @@ class Lane {
     const keys = batch.at(-1)?.keys ?? []
     let open = batch
     for (const [i, key] of keys.entries()) {
-      const refused = await this.#work.reserve(
-        key,
-        open.map(({ counted }) => counted),
-      )
-      if (refused.size > 0) for (const before of keys.slice(0, i)) await this.#work.takeOff(before, [...refused.keys()])
+      const wanted = open.map(({ counted }) => counted)
+      const refused = await this.#work.reserve(key, wanted).catch(async (error: unknown): Promise<never> => {
+        await this.#giveBack(keys.slice(0, i), wanted)
+        throw error
+      })
+      if (refused.size > 0) await this.#giveBack(keys.slice(0, i), [...refused.keys()])
       for (const { counted, answer } of open) {
         const why = refused.get(counted)
         if (why !== undefined) answer.resolve(why)
@@ -286,6 +287,11 @@ class Lane {
       open = open.filter(({ counted }) => !refused.has(counted))
     }
     for (const { answer } of open) answer.resolve('')
+  }
+
+  /** Of each quota by itself. What cannot be given back is counted within the hour. */
+  async #giveBack(keys: readonly ObjectKey[], counted: readonly Counted[]): Promise<void> {
+    await Promise.allSettled(keys.map((key) => this.#work.takeOff(key, counted)))
   }
 }
 

@@ -96,7 +96,7 @@ function unmoved(kind: ServedKind, live: ApiObject, next: ApiObject): ApiObject 
   if (isSettled(kind.schema, live)) return next
   const { value: seen } = prune(kind.schema, live)
   const kept: JsonObject = {}
-  for (const field in next) if (equal(seen[field], next[field])) kept[field] = live[field]
+  for (const field in { ...live, ...next }) if (equal(seen[field], next[field])) kept[field] = live[field]
   return { ...next, ...kept }
 }
 

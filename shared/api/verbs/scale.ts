@@ -51,6 +51,7 @@ type Change = ((live: JsonObject) => JsonObject) | ApplyPatch
 async function readChange(call: Call): Promise<Change> {
   if (call.info.verb === 'update') {
     const body = placeBody(call, await readObject(call.request))
+    checkType(scaleOfKind, body)
     return () => body
   }
   const type = mediaType(call.request)

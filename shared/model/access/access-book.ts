@@ -59,6 +59,7 @@ export function createAccessBook(): AccessBook {
   const note = (object: ApiObject): void => {
     forget(object)
     if (object.kind === 'Role' || object.kind === 'ClusterRole') return roles.note(object)
+    if (object.kind !== 'RoleBinding' && object.kind !== 'ClusterRoleBinding') return
     const binding = bindingFrom(object)
     const key = placeOf(object)
     objects.set(key, binding)

@@ -1,3 +1,4 @@
+import { goTimePattern } from '../time.ts'
 import { webhookClient } from '../webhook-client.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 
@@ -93,7 +94,7 @@ export const conditionSchema: StructuralSchema = {
     status: text,
     reason: text,
     message: text,
-    lastTransitionTime: { type: 'string', format: 'date-time', nullable: true },
+    lastTransitionTime: { type: 'string', format: 'date-time', pattern: goTimePattern, nullable: true },
     observedGeneration: { type: 'integer', format: 'int64' },
   },
 }

@@ -1,4 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { goTimePattern } from '../time.ts'
+import { stringFormat } from './formats.ts'
 import { objectMetaSchema } from './object-meta.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -26,7 +28,9 @@ function typeFault(value: Json, schema: StructuralSchema): TypeFault | undefined
 }
 
 function timeFault(value: string): TypeFault | undefined {
-  return rfc3339.test(value) ? undefined : { field: '', value, why: 'must be a time such as 2026-01-01T00:00:00Z' }
+  return goTime.test(value) && isDateTime?.(value) === true
+    ? undefined
+    : { field: '', value, why: 'must be a time such as 2026-01-01T00:00:00Z' }
 }
 
 function itemFault(items: readonly Json[], schema: StructuralSchema | undefined): TypeFault | undefined {
@@ -70,5 +74,6 @@ const typeWords: Readonly<Record<string, TypeWord | undefined>> = {
   array: { name: 'a list', holds: Array.isArray },
 }
 
-/** As programs in Go read times. */
-const rfc3339 = /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)$/
+const goTime = new RegExp(goTimePattern)
+/** Whether there is such a day. */
+const isDateTime = stringFormat('date-time')

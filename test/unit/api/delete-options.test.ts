@@ -29,7 +29,7 @@ describe('the options of a delete in its body', () => {
       { orphanDependents: true, propagationPolicy: null },
       { propagation: 'Orphan', said: { orphanDependents: true } },
     ],
-    [{ orphanDependents: false }, { said: { orphanDependents: false } }],
+    [{ orphanDependents: false }, { propagation: 'Background', said: { orphanDependents: false } }],
     [
       { orphanDependents: null, propagationPolicy: 'Orphan' },
       { propagation: 'Orphan', said: { propagationPolicy: 'Orphan' } },
@@ -96,7 +96,7 @@ describe('the options of a delete in its query', () => {
     ['gracePeriodSeconds=0', { said: { gracePeriodSeconds: 0 } }],
     ['propagationPolicy=Orphan', { propagation: 'Orphan', said: { propagationPolicy: 'Orphan' } }],
     ['orphanDependents=true', { propagation: 'Orphan', said: { orphanDependents: true } }],
-    ['orphanDependents=false', { said: { orphanDependents: false } }],
+    ['orphanDependents=false', { propagation: 'Background', said: { orphanDependents: false } }],
     [`${ignore}=true`, { ignoreDamage: true, said: { [ignore]: true } }],
     [`${ignore}=false`, { said: { [ignore]: false } }],
     ['uid=', {}],

@@ -52,6 +52,13 @@ const json = (...body: JsonObject[]) => sentAs('application/json-patch+json', bo
 const apply = (body: JsonObject) => sentAs('application/apply-patch+yaml', body)
 const typed = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
 
+it('takes no body of another kind for a scale', async () => {
+  const { ask, patches } = open()
+  const body = { apiVersion: 'g.dev/v1', kind: 'K', spec: { replicas: 7 } }
+  expect(await ask(`PUT ${path}`, { body })).toContain('BAD_REQUEST: the object provided is g.dev/v1 K')
+  expect(patches()).toEqual([])
+})
+
 describe('the scale of an object', () => {
   const { selector: _, ...plainStatus } = scale.status
   const { namespace: __, ...clusterMeta } = scale.metadata

@@ -197,6 +197,13 @@ describe('the schema', () => {
     ['what is so now', kind, objectOf({ size: 11 }), objectOf({ size: 12 }), [large('spec.size', 12)]],
     ['an item that is so now', kind, objectOf({ list: [1] }), objectOf({ list: [11] }), [large('spec.list[0]', 11)]],
     [
+      'a field with a dot in its name',
+      withSchema({ properties: { 'a.b': { type: 'integer', maximum: 10 } } }),
+      objectOf({}, { 'a.b': 1 } as never),
+      objectOf({}, { 'a.b': 11 } as never),
+      [large('a.b', 11)],
+    ],
+    [
       'one field beside another',
       kind,
       objectOf({}, { other: 11 }),

@@ -270,7 +270,8 @@ describe('what admission may take', () => {
     }
     const type = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' }
     const world = open({ before, policies: {} })
-    const { outcome } = await world.update(builtIn('Role'), { ...type, metadata: at, rules: [] }, { ...by, user })
+    const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }]
+    const { outcome } = await world.update(builtIn('Role'), { ...type, metadata: at, rules }, { ...by, user })
     expect([outcome, world.asked.length, budgetsOf(world.asked)]).toEqual(['updated', 4, 1])
   })
 

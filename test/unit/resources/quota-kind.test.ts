@@ -34,6 +34,11 @@ describe('a quota', () => {
     expect(errorsOf({ hard: { [name]: value } })).toEqual(is ? [] : [`spec.hard[${name}] Invalid`])
   })
 
+  it('tells amounts that programs in Go can read', () => {
+    const quota = { metadata: { name: 'q' }, status: { hard: { a: '1' }, used: { a: '1.5Gi', b: 'garbage' } } }
+    expect(checkQuota(quota as unknown as ApiObject).map(({ field }) => field)).toEqual(['status.used[b]'])
+  })
+
   it('is told all that is wrong with a limit', () => {
     expect(errorsOf({ hard: { secrets: '-0.5' } })).toEqual([
       'spec.hard[secrets] Invalid',

@@ -58,6 +58,19 @@ async function roles(access: StoredAccess): Promise<readonly string[]> {
   return [...book.bindingsOf({ name: 'alice', groups: [] }, '')].map(({ roleRef }) => roleRef.name)
 }
 
+describe('an object of another kind in the group of roles', () => {
+  it('grants nothing, whatever it says: anybody who defines kinds may make one', async () => {
+    const { access, store } = open()
+    expect(await roles(access)).toEqual([])
+    await store.create(binding(1, 'cluster-admin', 'Grab'))
+    await store.create(binding(2, 'cluster-admin', 'AnyBinding'))
+    expect(await roles(access)).toEqual([])
+    const book = await access.read()
+    book.note(binding(3, 'cluster-admin', 'Grab').object)
+    expect(await roles(access)).toEqual([])
+  })
+})
+
 describe('roles and bindings in memory', () => {
   it('are read once, and follow what is written', async () => {
     const { fake, access, store } = open()

@@ -152,6 +152,18 @@ describe('room for an object', () => {
     expect([world.did, used('a'), used('c')]).toEqual([['a status,engine', 'a status,engine'], '1', '1'])
   })
 
+  it('is given back by the quotas before one that cannot be asked', async () => {
+    const { world, reserve, used } = open(quotaOf('a', 2, 1), quotaOf('b', 2, 1))
+    await reserve()
+    expect([used('a'), used('b')]).toEqual(['2', '2'])
+    const again = open(quotaOf('a', 2, 1), quotaOf('b', 2, 1))
+    await again.reserve('c', true)
+    again.world.damaged.push('b')
+    expect(await endOf(again.reserve())).toContain('b is damaged')
+    expect([again.used('a'), again.world.did]).toEqual(['1', ['a status,engine', 'a status,engine']])
+    expect(world.did).toHaveLength(2)
+  })
+
   it('is nothing that a quota says which is gone by now', async () => {
     const { world, reserve, lose } = open(quotaOf('q', 0, 0))
     await expect(reserve()).rejects.toThrow(full('q', 0))

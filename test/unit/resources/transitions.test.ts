@@ -153,6 +153,12 @@ describe('a write of the whole object', () => {
     expect([changed['spec'], changed.metadata.generation]).toEqual([{ size: 3 }, 4])
   })
 
+  it('that sees nothing of a field at the top leaves it as it is stored, too', () => {
+    const stored = { ...live, extra: 'kept' } as unknown as ApiObject
+    const same = replaceObject(kind, stored, { metadata: { labels: { x: 'y' } }, spec: { size: 2 } })
+    expect([same['extra'], same.metadata.generation]).toEqual(['kept', 3])
+  })
+
   it.each([
     [{ name: 'v' }, 'the name of the object (v) does not match the name on the URL (w)'],
     [
