@@ -70,9 +70,8 @@ describe('a turn without a run', () => {
   })
 
   it('that was hidden so often that the queue would soon give its message up leaves a timer', () => {
-    const basis = basisOf()
-    const turn = { ...basis.turn, isNearReceiveLimit: true }
-    const ending = withoutRun({ kind: 'hide', untilMs: nowMs + 9 }, { ...basis, turn })
+    const worn = { ...turn, isNearReceiveLimit: true }
+    const ending = withoutRun({ kind: 'hide', untilMs: nowMs + 9 }, { ...basisOf(), turn: worn })
     expect(nextOf(ending).engine).toEqual({ wakeAtMs: nowMs + 9 })
     expect(ending.release).toEqual({ kind: 'settleWithTimer' })
   })
