@@ -11,8 +11,9 @@ export async function runBackup(args: readonly string[]): Promise<void> {
   const file = expectFile(positionals, 'setpoint backup FILE')
   const { checked, resourceVersion } = await backUp(values['data-dir'], file)
   const { report, isWhole } = summarizeCheck(checked)
+  const has = isWhole ? 'has everything up to' : 'has what can be read, up to'
   process.stdout.write(`${report}
-${file} has everything up to resourceVersion ${resourceVersion}, but no key: keep ${values['data-dir']}/secrets.key apart from it
+${file} ${has} resourceVersion ${resourceVersion}, but no key: keep ${values['data-dir']}/secrets.key apart from it
 `)
   if (!isWhole) process.exitCode = 1
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { checkBackup, copyDatabase, type CheckedBackup } from '../../adapters/local/sqlite/guard/backup.ts'
+import { checkAround, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { backupPath } from './backup-operation.ts'
 import { isInUse } from './check.ts'
@@ -14,7 +15,8 @@ import { filesIn } from './files.ts'
 /**
  * Writes a backup of a data directory into a file that is not there yet: asks the control plane that runs on it, or
  * copies the database itself if none does, whoever has its port now. What was written is read whole, as the check of a
- * data directory does. Throws UNAVAILABLE, and BAD_REQUEST for what a person can mend; no file is left behind then.
+ * data directory does; of a copy of the files, what a start would find is told, too. Throws UNAVAILABLE, and
+ * BAD_REQUEST for what a person can mend; no file is left behind then.
  */
 export async function backUp(directory: string, into: string): Promise<CheckedBackup> {
   const { file, keyFile } = filesIn(directory)
@@ -26,15 +28,35 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
     rmSync(unfinished, { force: true })
     closeSync(openSync(unfinished, 'wx', 0o600))
     const isSent = isInUse(directory) && (await download(directory, unfinished))
-    if (!isSent) copyDatabase(file, unfinished)
+    const around = isSent ? [] : [copyFiles(directory, unfinished)]
     flush(unfinished)
-    const checked = checkBackup(unfinished, keyFile)
+    const backup = checkCopy(unfinished, keyFile, around)
     renameSync(unfinished, into)
-    return checked
+    return backup
   } catch (cause) {
     rmSync(unfinished, { force: true })
     if (cause instanceof OperatingError) throw cause
     throw new OperatingError('UNAVAILABLE', `cannot write ${into}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Of what is lost the copy alone tells nothing: the mark and the log are not in it. */
+function copyFiles(directory: string, into: string): Checked {
+  const { file, keyFile, witnesses } = filesIn(directory)
+  const around = checkAround(file, { witnesses, secrets: { keyFile } })
+  copyDatabase(file, into)
+  return around
+}
+
+/** Where so much is lost that the copy is no control plane, what a start would say tells why. */
+function checkCopy(copy: string, keyFile: string, around: readonly Checked[]): CheckedBackup {
+  try {
+    const copied = checkBackup(copy, keyFile)
+    return { ...copied, checked: [...around, ...copied.checked] }
+  } catch (cause) {
+    const lost = around.flatMap(({ problems }) => problems)
+    if (lost.length === 0) throw cause
+    throw new OperatingError('UNAVAILABLE', `nothing to back up: ${lost.join('; ')}`, { cause })
   }
 }
 

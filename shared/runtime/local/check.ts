@@ -1,7 +1,7 @@
 import { findDamagedAuthority } from '../../adapters/local/https/local-credentials.ts'
 import { listUsers } from '../../adapters/local/https/users-editor.ts'
 import { checkDatabase, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
-import { lookInto } from '../../adapters/local/sqlite/guard/guarded-database.ts'
+import { isHeldByProcess } from '../../adapters/local/sqlite/guard/read-only.ts'
 import { findDamagedTokenKey } from '../../adapters/local/tokens/token-key-file.ts'
 import { filesIn, type DataFiles } from './files.ts'
 
@@ -29,7 +29,7 @@ function findDamagedUsers(file: string): string | undefined {
 
 /** Whether a process has the directory. */
 export function isInUse(directory: string): boolean {
-  return lookInto(filesIn(directory).file) === 'in use'
+  return isHeldByProcess(filesIn(directory).file)
 }
 
 export interface CheckSummary {

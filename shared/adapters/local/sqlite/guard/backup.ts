@@ -3,8 +3,9 @@ import { closeSync, openSync } from 'node:fs'
 import { OperatingError } from '../../../../model/errors.ts'
 import { checkInside, type Checked } from './check.ts'
 import { findInOwnLog, findKey, nameMarkFile } from './findings.ts'
-import { lookInto, openGuardedDatabase, readOnly } from './guarded-database.ts'
+import { lookInto, openGuardedDatabase } from './guarded-database.ts'
 import { openMarkFile } from './mark-file.ts'
+import { isHeldByProcess, readOnly } from './read-only.ts'
 
 /** What a backup says of itself, and what speaks against it. */
 export interface CheckedBackup {
@@ -41,9 +42,9 @@ function hasSecrets(file: string): boolean {
 
 /** Copies a database that no process has open, with what is in its log, into an empty file. Throws UNAVAILABLE. */
 export function copyDatabase(file: string, copy: string): void {
-  const copied = readOnly(file, (connection) => {
-    connection.prepare('VACUUM INTO ?').run(copy)
-  })
+  const copied = isHeldByProcess(file)
+    ? 'in use'
+    : readOnly(file, (connection) => void connection.prepare('VACUUM INTO ?').run(copy))
   if (copied === 'in use') throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: another process holds it`)
   if (copied instanceof Error)
     throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: ${copied.message}`, { cause: copied })

@@ -12,9 +12,10 @@ import { findInPairs } from '../rebuilding.ts'
 import { isWholeCheckpoint, type CheckpointRow } from '../sqlite-checkpoint.ts'
 import { isOfPlace, readRow, type SummedRow } from '../sqlite-rows.ts'
 import { findOtherLayout } from '../sqlite-schema.ts'
-import { findBefore, readOnly, type GuardOptions } from './guarded-database.ts'
+import { findBefore, type GuardOptions } from './guarded-database.ts'
 import { nameMarkFile } from './findings.ts'
 import { readMark } from './mark-file.ts'
+import { isHeldByProcess, readOnly } from './read-only.ts'
 
 /** What was looked at, and what is wrong with it, in words. */
 export interface Checked {
@@ -26,12 +27,23 @@ export interface Checked {
  * Reads everything of a database that no process has open, and changes nothing: the files beside it, each page, each
  * state, and how they refer to each other. Throws UNAVAILABLE if a process has it.
  */
-export function checkDatabase(file: string, { witnesses = [], secrets }: GuardOptions): readonly Checked[] {
+export function checkDatabase(file: string, options: GuardOptions): readonly Checked[] {
+  const { witnesses = [], secrets } = options
   if (!existsSync(file) && !witnesses.some((one) => existsSync(one)))
     throw new OperatingError('UNAVAILABLE', `cannot check ${file}: there is none`)
-  const findings = findBefore(file, readMark(nameMarkFile(file)), { witnesses, secrets })
-  const around = { what: 'files and mark', problems: findings.map(({ says }) => says) }
+  if (isHeldByProcess(file)) throw heldByAnother(file)
+  const around = checkAround(file, options)
   return existsSync(file) ? [around, ...checkInside(file, secrets)] : [around]
+}
+
+/** What a start finds before it opens the database. */
+export function checkAround(file: string, options: GuardOptions): Checked {
+  const findings = findBefore(file, readMark(nameMarkFile(file)), options)
+  return { what: 'files and mark', problems: findings.map(({ says }) => says) }
+}
+
+function heldByAnother(file: string): OperatingError {
+  return new OperatingError('UNAVAILABLE', `cannot check ${file}: another process holds it: stop that process first`)
 }
 
 /** The same of a database that has no mark, as a backup. Without their key the Secrets are not looked at. */
@@ -42,8 +54,7 @@ export function checkInside(file: string, secrets?: SecretsOptions): readonly Ch
     const inTables = [checkPages, checkStates, checkReferences, checkCheckpoints].map((check) => check(connection))
     return [...inTables, ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)])]
   })
-  if (inside === 'in use')
-    throw new OperatingError('UNAVAILABLE', `cannot check ${file}: another process holds it: stop that process first`)
+  if (inside === 'in use') throw heldByAnother(file)
   return inside instanceof Error ? [{ what: 'database', problems: [inside.message] }] : inside
 }
 

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
 import { OperatingError } from '../../../../model/errors.ts'
 import { forgetOtherKeys, prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
-import { isBusy } from '../sqlite-errors.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
 import {
   identifyFile,
@@ -20,6 +17,7 @@ import {
   type Told,
 } from './findings.ts'
 import { openMarkFile, readMark, type Mark, type MarkFile, type ReadMark } from './mark-file.ts'
+import { isHeldByProcess, readOnly } from './read-only.ts'
 
 export interface GuardOptions {
   /**
@@ -299,33 +297,14 @@ function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
  */
 export function lookInto(file: string, known: ReadMark = 'missing'): Told | 'in use' | undefined {
   if (!existsSync(file)) return undefined
+  const isLogDue = typeof known !== 'string' && known.state === 'open'
+  // Without its log only the lock tells whether a process still has it.
+  if (isLogDue && !existsSync(`${file}-wal`) && isHeldByProcess(file)) return 'in use'
   const seen = readOnly(file, (connection) => {
     const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
     return names.length === 2 ? ask(connection, known) : undefined
   })
   return seen instanceof Error ? undefined : seen
-}
-
-/** A look that changes no file. The error if it cannot be read. */
-export function readOnly<Result>(file: string, look: (connection: DatabaseSync) => Result): Result | 'in use' | Error {
-  const hadIndex = existsSync(`${file}-shm`)
-  const connection = new DatabaseSync(locationOf(file), { readOnly: true, open: false })
-  try {
-    connection.open()
-    return look(connection)
-  } catch (error) {
-    return isBusy(error) ? 'in use' : (error as Error)
-  } finally {
-    if (connection.isOpen) connection.close()
-    if (!hadIndex) rmSync(`${file}-shm`, { force: true })
-  }
-}
-
-/** Where there is no log, SQLite would make an empty one to read the database. */
-function locationOf(file: string): URL {
-  const location = pathToFileURL(file)
-  if (!existsSync(`${file}-wal`)) location.searchParams.set('immutable', '1')
-  return location
 }
 
 function ask(database: Pick<SqliteDatabase, 'prepare'>, known: ReadMark = 'missing'): Told {

@@ -19,11 +19,11 @@ import { identifyFile } from '../../../../../shared/adapters/local/sqlite/guard/
 import {
   lookInto,
   openGuardedDatabase,
-  readOnly,
   type GuardedDatabase,
   type GuardOptions,
 } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
+import { readOnly } from '../../../../../shared/adapters/local/sqlite/guard/read-only.ts'
 import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
 import { openSqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'

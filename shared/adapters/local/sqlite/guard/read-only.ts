@@ -1,0 +1,54 @@
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { isBusy } from '../sqlite-errors.ts'
+
+/** A look that changes no file. The error if it cannot be read. */
+export function readOnly<Result>(file: string, look: (connection: DatabaseSync) => Result): Result | 'in use' | Error {
+  return readAt(file, locationOf(file), look)
+}
+
+function readAt<Result>(
+  file: string,
+  location: URL,
+  look: (connection: DatabaseSync) => Result,
+): Result | 'in use' | Error {
+  const hadIndex = existsSync(`${file}-shm`)
+  const connection = new DatabaseSync(location, { readOnly: true, open: false })
+  try {
+    connection.open()
+    return look(connection)
+  } catch (error) {
+    return isBusy(error) ? 'in use' : (error as Error)
+  } finally {
+    if (connection.isOpen) connection.close()
+    if (!hadIndex) rmSync(`${file}-shm`, { force: true })
+  }
+}
+
+/** Where there is no log, SQLite would make an empty one to read the database. It takes no lock then. */
+function locationOf(file: string): URL {
+  const location = pathToFileURL(file)
+  if (!existsSync(`${file}-wal`)) location.searchParams.set('immutable', '1')
+  return location
+}
+
+/** Whether a process has the database. Its lock tells this, even where its log was taken away. */
+export function isHeldByProcess(file: string): boolean {
+  if (!existsSync(file)) return false
+  const log = `${file}-wal`
+  const hadLog = existsSync(log)
+  const seen = readAt(file, pathToFileURL(file), (connection) => {
+    try {
+      connection.prepare('SELECT 1 FROM sqlite_schema').get()
+    } finally {
+      // The connection still has its lock: no process can have begun to use the log that SQLite made for this look.
+      if (!hadLog && connection.isOpen) removeEmpty(log)
+    }
+  })
+  return seen === 'in use'
+}
+
+function removeEmpty(log: string): void {
+  if (statSync(log, { throwIfNoEntry: false })?.size === 0) rmSync(log, { force: true })
+}
