@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { writeKubeconfig } from '../../../../shared/adapters/local/https/kubeconfig.ts'
@@ -70,6 +79,15 @@ it.each<[string, (log: string) => void, string]>([
   expect(problems).toEqual(says === '' ? [] : [expect.stringContaining(says)])
   expect(checked[0]?.what).toBe('files and mark')
   expect(readdirSync(path)).toEqual(before)
+})
+
+it('has what is in the log where the database is a symbolic link', async () => {
+  const path = await killed('linked')
+  const real = join(directory.path, 'real.db')
+  for (const end of ['', '-wal']) renameSync(join(path, `setpoint.db${end}`), `${real}${end}`)
+  symlinkSync(real, join(path, 'setpoint.db'))
+  const { checked, resourceVersion } = await backUp(path, join(directory.path, 'linked.backup'))
+  expect([resourceVersion, ...checked.flatMap(({ problems }) => problems)]).toEqual([3])
 })
 
 it('of a process whose first log is gone is none, and says why', async () => {

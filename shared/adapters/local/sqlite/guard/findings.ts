@@ -2,7 +2,7 @@ import { statSync, type BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
 import { readKeyRing } from '../../secrets/key-ring.ts'
 import type { Mark, ReadMark } from './mark-file.ts'
-import { readLogState, type LogState } from './write-ahead-log.ts'
+import { nameLogFile, readLogState, type LogState } from './write-ahead-log.ts'
 
 /** What speaks against a database, in words for the one line that a person is told. */
 export interface Finding {
@@ -94,7 +94,7 @@ export function findUnheld(file: string, mark: ReadMark, { identity }: Told): re
 
 function findInLog(file: string, { state }: Mark): readonly Finding[] {
   if (state !== 'open') return []
-  const log = readLogState(`${file}-wal`)
+  const log = readLogState(nameLogFile(file))
   const name = `${basename(file)}-wal`
   return log === 'none'
     ? [loss(`${name} is missing or empty, which holds the last changes unless another program put them away`)]
@@ -103,7 +103,7 @@ function findInLog(file: string, { state }: Mark): readonly Finding[] {
 
 /** What is damaged in the log of a database without a mark, as a backup. */
 export function findInOwnLog(file: string): readonly Finding[] {
-  return describeLog(`${basename(file)}-wal`, readLogState(`${file}-wal`))
+  return describeLog(`${basename(file)}-wal`, readLogState(nameLogFile(file)))
 }
 
 function describeLog(name: string, log: LogState): readonly Finding[] {

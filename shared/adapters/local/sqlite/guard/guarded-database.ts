@@ -18,6 +18,7 @@ import {
 } from './findings.ts'
 import { openMarkFile, readMark, type Mark, type MarkFile, type ReadMark } from './mark-file.ts'
 import { isHeldByProcess, readOnly } from './read-only.ts'
+import { nameLogFile } from './write-ahead-log.ts'
 
 export interface GuardOptions {
   /**
@@ -172,7 +173,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
  * then on writes are refused, until it is there again.
  */
 function watchFiles({ file, database }: Guard): () => void {
-  const files = [file, `${file}-wal`]
+  const files = [file, nameLogFile(file)]
     .map((path) => ({ path, number: numberOf(path) }))
     .filter(({ number }) => number !== undefined)
   let areThere = true
@@ -299,7 +300,7 @@ export function lookInto(file: string, known: ReadMark = 'missing'): Told | 'in 
   if (!existsSync(file)) return undefined
   const isLogDue = typeof known !== 'string' && known.state === 'open'
   // Without its log only the lock tells whether a process still has it.
-  if (isLogDue && !existsSync(`${file}-wal`) && isHeldByProcess(file)) return 'in use'
+  if (isLogDue && !existsSync(nameLogFile(file)) && isHeldByProcess(file)) return 'in use'
   const seen = readOnly(file, (connection) => {
     const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
     return names.length === 2 ? ask(connection, known) : undefined

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isBusy } from '../sqlite-errors.ts'
+import { nameIndexFile, nameLogFile } from './write-ahead-log.ts'
 
 /** A look that changes no file. The error if it cannot be read. */
 export function readOnly<Result>(file: string, look: (connection: DatabaseSync) => Result): Result | 'in use' | Error {
@@ -13,7 +14,8 @@ function readAt<Result>(
   location: URL,
   look: (connection: DatabaseSync) => Result,
 ): Result | 'in use' | Error {
-  const hadIndex = existsSync(`${file}-shm`)
+  const index = nameIndexFile(file)
+  const hadIndex = existsSync(index)
   const connection = new DatabaseSync(location, { readOnly: true, open: false })
   try {
     connection.open()
@@ -22,21 +24,21 @@ function readAt<Result>(
     return isBusy(error) ? 'in use' : (error as Error)
   } finally {
     if (connection.isOpen) connection.close()
-    if (!hadIndex) rmSync(`${file}-shm`, { force: true })
+    if (!hadIndex) rmSync(index, { force: true })
   }
 }
 
 /** Where there is no log, SQLite would make an empty one to read the database. It takes no lock then. */
 function locationOf(file: string): URL {
   const location = pathToFileURL(file)
-  if (!existsSync(`${file}-wal`)) location.searchParams.set('immutable', '1')
+  if (!existsSync(nameLogFile(file))) location.searchParams.set('immutable', '1')
   return location
 }
 
 /** Whether a process has the database. Its lock tells this, even where its log was taken away. */
 export function isHeldByProcess(file: string): boolean {
   if (!existsSync(file)) return false
-  const log = `${file}-wal`
+  const log = nameLogFile(file)
   const hadLog = existsSync(log)
   const seen = readAt(file, pathToFileURL(file), (connection) => {
     try {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 
 /**
  * What a write-ahead log says of its own damage. SQLite reads it up to the first frame that does not fit, and passes
@@ -13,6 +13,20 @@ export type LogState =
   | 'broken'
   /** Nothing speaks against it. Of its last commit nobody can tell damage from a commit that was not finished. */
   | 'whole'
+
+/** Where the log of a database is: SQLite puts it beside the file itself, and not beside a link to it. */
+export function nameLogFile(file: string): string {
+  return `${realFile(file)}-wal`
+}
+
+/** The same of the index of the log, which is made anew at any time. */
+export function nameIndexFile(file: string): string {
+  return `${realFile(file)}-shm`
+}
+
+function realFile(file: string): string {
+  return existsSync(file) ? realpathSync(file) : file
+}
 
 export function readLogState(file: string): LogState {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0

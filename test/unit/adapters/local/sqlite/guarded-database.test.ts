@@ -1,12 +1,14 @@
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   readdirSync,
   readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -23,7 +25,7 @@ import {
   type GuardOptions,
 } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
-import { readOnly } from '../../../../../shared/adapters/local/sqlite/guard/read-only.ts'
+import { isHeldByProcess, readOnly } from '../../../../../shared/adapters/local/sqlite/guard/read-only.ts'
 import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
 import { openSqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'
@@ -444,6 +446,62 @@ describe('what is told before it is opened', () => {
     expect(error).toMatchObject({ message: 'attempt to write a readonly database' })
     expect(readOnly(at('none.db'), () => 1)).toMatchObject({ message: 'unable to open database file' })
     // It was let go.
+    expect(run()).toBe(false)
+  })
+})
+
+describe('a database behind a symbolic link', () => {
+  const named = ['real/r.db', 'real/r.db-wal', 'a.mark'] as const
+
+  /** Where it was killed after a write. */
+  async function kill(): Promise<void> {
+    run()
+    mkdirSync(at('real'))
+    renameSync(file, at('real/r.db'))
+    symlinkSync(at('real/r.db'), file)
+    const killed = start()
+    await write(killed, 'a')
+    const contents = named.map((name) => [at(name), readFileSync(at(name))] as const)
+    killed.close()
+    for (const [path, bytes] of contents) writeFileSync(path, bytes)
+  }
+
+  it('goes on after a kill with what is in the log beside the file itself', async () => {
+    await kill()
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+    expect(filesOf('')).toEqual(['a.db', 'a.mark', 'real'])
+    expect(readdirSync(at('real')).toSorted()).toEqual(['r.db', 'r.db-wal'])
+    run()
+    expect(raw('SELECT max(rv) AS rv FROM changes')).toEqual([{ rv: 2 }])
+  })
+
+  it('is refused without its log', async () => {
+    await kill()
+    rmSync(at('real/r.db-wal'))
+    expect(() => start()).toThrow('a.db-wal is missing or empty')
+  })
+
+  it('is known to be in use, and its log to be taken away', async () => {
+    await kill()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const running = start()
+    running.follow(() => 1)
+    expect([isHeldByProcess(file), lookInto(file)]).toEqual([true, 'in use'])
+    renameSync(at('real/r.db-wal'), at('away'))
+    expect([isHeldByProcess(file), lookInto(file, markNow())]).toEqual([true, 'in use'])
+    vi.advanceTimersByTime(1_000)
+    await expect(write(running, 'refused')).rejects.toThrow('readonly')
+    renameSync(at('away'), at('real/r.db-wal'))
+  })
+
+  it('is the same through a link to its directory', () => {
+    run()
+    symlinkSync(directory.path, at('linked'))
+    const path = at('linked/a.db')
+    const running = start({}, path)
+    expect([isHeldByProcess(file), isHeldByProcess(path)]).toEqual([true, true])
+    running.close()
+    expect(run({}, path)).toBe(false)
     expect(run()).toBe(false)
   })
 })
