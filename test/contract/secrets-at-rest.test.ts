@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -198,6 +198,29 @@ describe('another key', () => {
 })
 
 describe('a key file that is lost', () => {
+  function copyOver(file: string): void {
+    copyFileSync(file, at('copy'))
+    renameSync(at('copy'), file)
+  }
+
+  it.each([
+    ['a copy', () => copyOver(at('setpoint.db')), 'setpoint.db is a copy of the file that was started last'],
+    ['a loss', () => writeFileSync(at('setpoint.mark'), ''), 'setpoint.mark is damaged: whether changes are lost'],
+  ])('is told beside %s, so that it can be put back before Secrets are lost', async (_, harm, says) => {
+    const first = open()
+    const created = await first.store.create(secret('a'))
+    first.close()
+    harm()
+    renameSync(at('secrets.key'), at('away'))
+    expect(() => open()).toThrow(says)
+    expect(() => open()).toThrow('; secrets.key is missing: the Secrets cannot be decrypted: put the files back')
+    renameSync(at('away'), at('secrets.key'))
+    expect(() => open()).toThrow(/^(?!.*secrets\.key)/)
+    const { store, close } = open({ consent: 'as-copy' })
+    expect(await store.get(keyOf(created.object))).toEqual(created)
+    close()
+  })
+
   it.each([
     ['missing', () => rmSync(at('secrets.key')), 'secrets.key is missing: the Secrets cannot be decrypted'],
     [

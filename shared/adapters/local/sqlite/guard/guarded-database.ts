@@ -91,18 +91,25 @@ export function findBefore(file: string, known: ReadMark, options: GuardOptions)
   const seen = lookInto(file, known)
   // Who looks at the files of a running process sees things that are not so.
   if (seen === 'in use') return []
-  return inFiles.length > 0 || seen === undefined ? inFiles : findInside(file, known, { told: seen, options })
+  if (seen === undefined) return inFiles
+  if (inFiles.length === 0) return findInside(file, known, { told: seen, options })
+  return [...inFiles, ...findLostKey(seen, options)]
 }
 
 function findInside(
   file: string,
   known: ReadMark,
-  { told, options: { secrets, resume } }: { readonly told: Told; readonly options: GuardOptions },
+  { told, options }: { readonly told: Told; readonly options: GuardOptions },
 ): readonly Finding[] {
   const found = findInDatabase(file, known, told)
   // Who resumes it says what it is from now on, as one did who was killed before it was noted here.
-  const findings = found.length > 0 || resume === true ? found : findUnheld(file, known, told)
-  return findings.length > 0 || secrets === undefined ? findings : findKey(secrets.keyFile, told)
+  const findings = found.length > 0 || options.resume === true ? found : findUnheld(file, known, told)
+  return [...findings, ...findLostKey(told, options)]
+}
+
+/** Told beside everything else: who goes on without the key loses all Secrets, whatever the copy or the loss was. */
+function findLostKey(told: Told, { secrets }: GuardOptions): readonly Finding[] {
+  return secrets === undefined ? [] : findKey(secrets.keyFile, told)
 }
 
 interface Guard {
