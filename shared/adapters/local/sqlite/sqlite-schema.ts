@@ -117,22 +117,33 @@ const earlier: ReadonlyMap<number, string> = new Map([
  * version's.
  */
 export function prepareSchema(connection: DatabaseSync, file: string): void {
-  const version = Number(pragma(connection, 'user_version'))
-  const tables = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count']
-  if (version === 0 && tables === 0) return execute(connection, `${schema} PRAGMA application_id = ${applicationId};`)
+  if (isNew(connection)) return execute(connection, `${schema} PRAGMA application_id = ${applicationId};`)
+  refuseStrange(connection, file)
+  const statements = earlier.get(layoutOf(connection))
+  if (statements !== undefined) execute(connection, statements)
+}
+
+/** The same refusal, of a look that changes nothing. */
+export function refuseStrange(connection: DatabaseSync, file: string): void {
+  if (isNew(connection)) return
   if (pragma(connection, 'application_id') !== applicationId) {
     const isOurs = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'objects_by_name'").get() !== undefined
     const why = isOurs ? 'is damaged in its head: put back a copy of it, or' : "is another program's database:"
     throw new OperatingError('UNAVAILABLE', `${file} ${why} choose another file`)
   }
-  const statements = earlier.get(version)
-  if (statements !== undefined) return execute(connection, statements)
-  if (version !== schemaVersion) {
-    throw new OperatingError(
-      'UNAVAILABLE',
-      `${file} has ${strangeLayout(version)}: ${version > schemaVersion ? 'start a newer version' : 'choose another file'}`,
-    )
-  }
+  const version = layoutOf(connection)
+  if (earlier.has(version) || version === schemaVersion) return
+  const advice = version > schemaVersion ? 'start a newer version' : 'choose another file'
+  throw new OperatingError('UNAVAILABLE', `${file} has ${strangeLayout(version)}: ${advice}`)
+}
+
+function isNew(connection: DatabaseSync): boolean {
+  const tables = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count']
+  return layoutOf(connection) === 0 && tables === 0
+}
+
+function layoutOf(connection: DatabaseSync): number {
+  return Number(pragma(connection, 'user_version'))
 }
 
 function strangeLayout(version: number): string {
@@ -143,7 +154,7 @@ function strangeLayout(version: number): string {
 export function findOtherLayout(
   connection: DatabaseSync,
 ): { readonly says: string; readonly isEarlier: boolean } | undefined {
-  const version = Number(pragma(connection, 'user_version'))
+  const version = layoutOf(connection)
   if (version === schemaVersion || pragma(connection, 'application_id') !== applicationId) return undefined
   return earlier.has(version)
     ? { says: `layout ${version}, of an earlier version: start once, and check again`, isEarlier: true }

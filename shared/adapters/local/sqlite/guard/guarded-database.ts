@@ -5,6 +5,7 @@ import { OperatingError } from '../../../../model/errors.ts'
 import { forgetOtherKeys, prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
+import { refuseStrange } from '../sqlite-schema.ts'
 import {
   identifyFile,
   findInDatabase,
@@ -18,7 +19,7 @@ import {
 } from './findings.ts'
 import { openMarkFile, readMark, type Mark, type MarkFile, type ReadMark } from './mark-file.ts'
 import { isHeldByProcess, readOnly } from './read-only.ts'
-import { nameLogFile } from './write-ahead-log.ts'
+import { nameLogFile, readLogState } from './write-ahead-log.ts'
 
 export interface GuardOptions {
   /**
@@ -67,8 +68,31 @@ export interface GuardedDatabase {
 export function openGuardedDatabase(file: string, options: GuardOptions = {}): GuardedDatabase {
   const { consent } = options
   const known = readMark(nameMarkFile(file))
+  refuseStrangeFile(file)
   const before = findBefore(file, known, options)
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
+  try {
+    return openFound(file, { known, before, options })
+  } catch (error) {
+    if (before.length === 0 && consent === undefined) notePutAway(file, known, options)
+    throw error
+  }
+}
+
+/** Another program's, or a newer version's: SQLite would put its log away, and its mark would not know of it. */
+function refuseStrangeFile(file: string): void {
+  const seen = existsSync(file) && readOnly(file, (connection) => refuseStrange(connection, file))
+  if (seen instanceof OperatingError) throw seen
+}
+
+interface Found {
+  readonly known: ReadMark
+  readonly before: readonly Finding[]
+  readonly options: GuardOptions
+}
+
+function openFound(file: string, { known, before, options }: Found): GuardedDatabase {
+  const { consent } = options
   const database = openSqliteDatabase(file)
   try {
     const told = database.readNow(() => ask(database, known))
@@ -83,6 +107,18 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
     database.close()
     throw error
   }
+}
+
+/** With the close of what was refused SQLite has put the log away. The mark says so if nothing else is wrong. */
+function notePutAway(file: string, known: ReadMark, options: GuardOptions): void {
+  if (typeof known === 'string' || known.state !== 'open' || readLogState(nameLogFile(file)) !== 'none') return
+  const told = lookInto(file, known)
+  if (told === undefined || told === 'in use' || findInside(file, known, { told, options }).length > 0) return
+  const now = readMark(nameMarkFile(file))
+  // Another process that has ended meanwhile has said so itself.
+  if (typeof now === 'string' || now.state !== 'open') return
+  const marks = openMarkFile(nameMarkFile(file))
+  closeMark(marks, () => marks.write({ ...now, resourceVersion: told.resourceVersion, state: 'closed' }))
 }
 
 /** What speaks against a database before it is opened. */

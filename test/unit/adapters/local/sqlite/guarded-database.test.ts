@@ -450,6 +450,65 @@ describe('what is told before it is opened', () => {
   })
 })
 
+describe('a refusal after a kill', () => {
+  const names = ['a.db', 'a.db-wal', 'a.mark'] as const
+  const contents = (): Buffer[] => names.map((name) => readFileSync(at(name)))
+
+  /** Of a process that wrote an object, and did this. */
+  async function kill(statements: readonly string[], options: GuardOptions = {}): Promise<void> {
+    run(options)
+    const killed = start()
+    await write(killed, 'a')
+    for (const statement of statements) killed.database.prepare(statement).run()
+    const left = contents()
+    killed.close()
+    for (const [i, name] of names.entries()) writeFileSync(at(name), left[i] ?? '')
+    expect(markNow().state).toBe('open')
+  }
+
+  it.each([
+    ['PRAGMA user_version = 99', 'a.db has layout 99, this version knows layout 5: start a newer version'],
+    ['PRAGMA application_id = 7', 'a.db is damaged in its head: put back a copy of it'],
+  ])('of what this version does not know leaves the files as they are: %s', async (sql, says) => {
+    await kill([sql])
+    const left = contents()
+    for (const consent of [undefined, 'accept-loss', undefined] as const) expect(() => start({ consent })).toThrow(says)
+    expect(contents()).toEqual(left)
+    expect(filesOf('')).toEqual(names)
+  })
+
+  it.each<[string, string, string, GuardOptions]>([
+    [
+      'ALTER TABLE checkpoints RENAME COLUMN keeps_changes TO other',
+      'it is damaged',
+      'ALTER TABLE checkpoints RENAME COLUMN other TO keeps_changes',
+      {},
+    ],
+    [
+      "CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(ABORT, 'full'); END",
+      'full',
+      'DROP TRIGGER full',
+      { resume: true },
+    ],
+  ])('behind %s notes that the log was put away', async (sql, says, mend, options) => {
+    await kill([sql], options.resume === true ? { consent: 'as-copy' } : {})
+    const { database, resourceVersion } = markNow()
+    for (let i = 0; i < 2; i++) expect(() => start(options)).toThrow(says)
+    expect(markNow()).toMatchObject({ database, state: 'closed', resourceVersion: resourceVersion + 1 })
+    raw(mend)
+    expect(run(options)).toBe(false)
+    expect(lookInto(file)).toMatchObject({ identity: { database }, resourceVersion: resourceVersion + 1 })
+  })
+
+  it('for a loss notes nothing, and is one again', async () => {
+    const sums = ['changes', 'checkpoints'].map((table) => `ALTER TABLE ${table} DROP COLUMN sum`)
+    await kill(['DROP TABLE identity', ...sums, 'PRAGMA user_version = 3'])
+    expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
+    expect(() => start()).toThrow('cannot use')
+    expect(markNow().state).toBe('open')
+  })
+})
+
 describe('a database behind a symbolic link', () => {
   const named = ['real/r.db', 'real/r.db-wal', 'a.mark'] as const
 
