@@ -216,9 +216,14 @@ describe('a key file that is lost', () => {
     expect(() => open()).toThrow('; secrets.key is missing: the Secrets cannot be decrypted: put the files back')
     renameSync(at('away'), at('secrets.key'))
     expect(() => open()).toThrow(/^(?!.*secrets\.key)/)
-    const { store, close } = open({ consent: 'as-copy' })
+    const { store, close, accepted } = open({ consent: 'as-copy' })
+    expect(accepted).toEqual([expect.stringContaining(says)])
     expect(await store.get(keyOf(created.object))).toEqual(created)
     close()
+    rmSync(at('secrets.key'))
+    const unread = open({ consent: 'accept-loss' })
+    expect(unread.accepted).toEqual(['secrets.key is missing: the Secrets cannot be decrypted'])
+    unread.close()
   })
 
   it.each([

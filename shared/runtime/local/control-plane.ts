@@ -164,7 +164,8 @@ export async function startLocalControlPlane({
 }
 
 /** A person should know of it: the disk may damage more. */
-function tellFoundDamage({ foundDamage }: GuardedPorts, logger: Logger): void {
+function tellFoundDamage({ foundDamage, accepted }: GuardedPorts, logger: Logger): void {
+  if (accepted.length > 0) logger.warn('started as a person said, with what is there', { found: [...accepted] })
   if (foundDamage.length === 0) return
   const found = foundDamage.slice(0, 10)
   logger.warn('the database was damaged beside its states: made anew from them, and every object runs once', { found })

@@ -50,6 +50,8 @@ export interface GuardedPorts extends LocalPorts {
   readonly isHeld: boolean
   /** What was damaged beside the states of objects, and was made anew from them. */
   readonly foundDamage: readonly string[]
+  /** What speaks against the files, and a person said to go on. */
+  readonly accepted: readonly string[]
   /** All kinds that have had objects. */
   readonly kinds: () => readonly KindName[]
   /** Copies what is committed into another file while everything goes on. Rejects with UNAVAILABLE. */
@@ -58,12 +60,12 @@ export interface GuardedPorts extends LocalPorts {
 
 /** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
 export function openGuardedPorts(file: string, clock: Clock, options: GuardOptions): GuardedPorts {
-  const { database, isHeld, sealing, foundDamage, follow, close } = openGuardedDatabase(file, options)
+  const { database, isHeld, sealing, foundDamage, accepted, follow, close } = openGuardedDatabase(file, options)
   const changeLog = createSqliteChangeLog({ database, clock })
   const ports = assemblePorts(database, changeLog)
   follow(changeLog.latest)
   const kinds = openSqliteKinds(database).list
-  const guarded = { isHeld, foundDamage, kinds, close, copyTo: (copy: string) => database.copyTo(copy) }
+  const guarded = { isHeld, foundDamage, accepted, kinds, close, copyTo: (copy: string) => database.copyTo(copy) }
   if (sealing === undefined) return { ...ports, ...guarded }
   const { store, feed, quarantine } = ports
   const sealed = { sealing, onUnreadable: (key: ObjectKey) => quarantine?.note(key) }

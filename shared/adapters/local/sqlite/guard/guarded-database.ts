@@ -52,6 +52,8 @@ export interface GuardedDatabase {
   readonly sealing: Sealing | undefined
   /** What was damaged beside the states, and was made anew from them. */
   readonly foundDamage: readonly string[]
+  /** What a person said to go on with, in words: who says so at once has never read it. */
+  readonly accepted: readonly string[]
   /** Notes from now on, once a second, how far the database is by what was given last. */
   follow(latest: () => number): void
   /** Commits what waits, notes exactly how far that is, and lets the files go. */
@@ -101,7 +103,7 @@ function openFound(file: string, { known, before, options }: Found): GuardedData
     if (findings.length > 0 && consent === undefined) throw refusal(file, findings)
     return guarded(
       { file, database, options },
-      { known, told, isAccepted: findings.length > 0 || consent === 'as-copy' },
+      { known, told, findings, isAccepted: findings.length > 0 || consent === 'as-copy' },
     )
   } catch (error) {
     database.close()
@@ -157,6 +159,7 @@ interface Guard {
 interface Start {
   readonly known: ReadMark
   readonly told: Told
+  readonly findings: readonly Finding[]
   /** Something is lost, or it is a copy, and a person said to go on. */
   readonly isAccepted: boolean
 }
@@ -196,6 +199,7 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
     isHeld: identity.isHeld,
     sealing,
     foundDamage: database.foundDamage,
+    accepted: start.findings.map(({ says }) => says),
     follow: (from) => {
       latest = from
       clearInterval(timer)
