@@ -1128,12 +1128,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'what is settled has no error: only a look is spared',
   },
   {
-    path: 'shared/resources/admission.ts',
-    line: "const [field = ''] = path.split(/[.[]/, 1)",
-    replacement: '2',
-    why: 'only the first part is read',
-  },
-  {
     path: 'shared/resources/webhook-conversion.ts',
     line: 'if (one !== undefined)',
     replacement: 'true',
