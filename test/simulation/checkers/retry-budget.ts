@@ -18,12 +18,25 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
   const retriesMs: number[] = []
   const lines = new Map<string, { count: number; earliestMs: number }>()
 
-  const soonestMs = (name: string): number => {
+  /** Of one machine, until those that asked before them have surely been written, too. */
+  const open: { readonly name: string; readonly of: string; readonly atMs: number; readonly writtenMs: number }[] = []
+
+  const soonestMs = (name: string, writtenMs: number): number => {
     const line = lines.get(name) ?? { count: 0, earliestMs: -Infinity }
     lines.set(name, line)
-    line.earliestMs = Math.max(line.earliestMs, world.nowMs() - slackMs - line.count * slotMs)
+    line.earliestMs = Math.max(line.earliestMs, writtenMs - slackMs - line.count * slotMs)
     line.count += 1
     return line.earliestMs + (line.count - retryBudget.burst) * slotMs
+  }
+
+  /** In the order in which they asked: who asks later is given a later time. */
+  const judge = (untilMs: number): void => {
+    open.sort((a, b) => a.atMs - b.atMs)
+    for (let next = open[0]; next !== undefined && next.writtenMs <= untilMs; next = open[0]) {
+      const { name, of, atMs, writtenMs } = next
+      open.shift()
+      if (atMs < soonestMs(name, writtenMs)) report(`retry budget: ${of} is tried again too soon`)
+    }
   }
 
   return {
@@ -31,11 +44,13 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
       const atMs = retryOf(write, world.nowMs() - slackMs)
       if (atMs === undefined) return
       retriesMs.push(atMs)
+      if (local === undefined) return
       const { kind, metadata } = write.after.object
-      if (local !== undefined && atMs < soonestMs(write.by.name))
-        report(`retry budget: ${kind} ${metadata.name} is tried again too soon`)
+      open.push({ name: write.by.name, of: `${kind} ${metadata.name}`, atMs, writtenMs: world.nowMs() })
+      judge(world.nowMs() - slackMs)
     },
     unmet: () => {
+      judge(Infinity)
       if (local !== undefined) return []
       const reserved = (table.reservations.get('all retries') ?? []).toSorted((a, b) => a - b)
       const early = retriesMs.toSorted((a, b) => a - b).find((atMs, i) => atMs < (reserved[i] ?? Infinity))
