@@ -352,12 +352,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/adapters/local/https/http2-response.ts',
-    line: 'else if (!isBare && !isWhole) await sendPieces(answer, body)',
-    replacement: '||',
-    why: 'what is bare in pieces and what is whole with a body have left: of what is left both are so, or neither',
-  },
-  {
-    path: 'shared/adapters/local/https/http2-response.ts',
     line: "return typeof body === 'string' ? Buffer.byteLength(body) : body.length",
     replacement: 'true',
     why: 'of bytes it is their number, too',

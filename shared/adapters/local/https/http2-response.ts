@@ -1,6 +1,7 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import type { HttpResponse } from '../../../ports/http-handler.ts'
 import { isLong, partsOf } from './response-text.ts'
+import { dismiss, isStream } from './unsent-body.ts'
 
 type Stream = Exclude<HttpResponse['body'], string | Uint8Array>
 
@@ -14,18 +15,15 @@ interface Answer {
 export async function respondOn(answer: Answer, method: string, response: HttpResponse): Promise<void> {
   const { stream } = answer
   const { status, headers, body } = response
-  const isWhole = typeof body === 'string' || body instanceof Uint8Array
-  if (stream.destroyed || stream.closed) {
-    if (!isWhole) await body[Symbol.asyncIterator]().return?.()
-    return
-  }
+  const isWhole = !isStream(body)
+  if (stream.destroyed || stream.closed) return dismiss(body)
   const isBare = method === 'HEAD' || status === 204 || status === 304
   const length = isWhole && status !== 304 ? { 'content-length': byteLength(body) } : undefined
   stream.respond({ ':status': status, ...headers, ...length }, { endStream: isBare })
-  if (isBare && !isWhole) await body[Symbol.asyncIterator]().return?.()
-  else if (!isBare && isWhole && !isLong(body)) stream.end(body)
-  else if (!isBare && isWhole) await sendPieces(answer, partsOf(body))
-  else if (!isBare && !isWhole) await sendPieces(answer, body)
+  if (isBare) await dismiss(body)
+  else if (isStream(body)) await sendPieces(answer, body)
+  else if (isLong(body)) await sendPieces(answer, partsOf(body))
+  else stream.end(body)
 }
 
 function byteLength(body: string | Uint8Array): number {

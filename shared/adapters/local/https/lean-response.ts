@@ -13,10 +13,10 @@ import {
   sizeOf,
   type ResponseFraming,
 } from './response-text.ts'
+import { dismiss, isStream } from './unsent-body.ts'
 import { acceptWebsocket } from './websocket-text.ts'
 
-type Body = HttpResponse['body']
-type Stream = Exclude<Body, string | Uint8Array>
+type Stream = Exclude<HttpResponse['body'], string | Uint8Array>
 
 /**
  * Writes the response; resolves with whether the connection is there for another request, when the client has room
@@ -49,15 +49,6 @@ function framingOf({ status, body }: HttpResponse, version: '1.0' | '1.1'): Resp
   if (status === 204 || status === 304) return undefined
   if (isStream(body)) return version === '1.1' ? 'chunked' : 'untilClose'
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length
-}
-
-function isStream(body: Body): body is Stream {
-  return typeof body !== 'string' && !(body instanceof Uint8Array)
-}
-
-/** Nobody takes it: a stream that has begun ends. */
-async function dismiss(body: Body): Promise<void> {
-  if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
 }
 
 /** One write, so one TLS record and one packet for most. Whether there is room for more. */

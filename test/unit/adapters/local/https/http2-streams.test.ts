@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { Http2Request } from '../../../../../shared/adapters/local/https/http2-request.ts'
 import { respondOn } from '../../../../../shared/adapters/local/https/http2-response.ts'
 import type { HttpResponse } from '../../../../../shared/ports/http-handler.ts'
-import { notedPieces } from './noted-pieces.ts'
+import { notedPieces, openBody } from './noted-pieces.ts'
 import { ok } from './server-harness.ts'
 
 /** One request and one answer of HTTP/2, on streams that the test plays. */
@@ -81,6 +81,17 @@ describe('an answer', () => {
     await answerOn(stream, ok(body))
     await answerOn(stream, ok('text'))
     expect([stream.said, told]).toEqual([[], { taken: 0, returned: 1 }])
+  })
+
+  it.each([
+    ['is closed', 'GET'],
+    ['gets the head only', 'HEAD'],
+  ])('on a stream that %s lets go of a file that it would have read', async (what, method) => {
+    const stream = new Answered()
+    stream.closed = what === 'is closed'
+    const body = await openBody()
+    await answerOn(stream, ok(body), method)
+    await expect.poll(() => body.closed, { timeout: 60_000 }).toBe(true)
   })
 
   /** 16 KiB wait, and the piece that is more. */

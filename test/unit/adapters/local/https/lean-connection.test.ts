@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { expire, serveConnection } from '../../../../../shared/adapters/local/https/lean-connection.ts'
 import type { Shell } from '../../../../../shared/adapters/local/https/lean-state.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../../../shared/ports/http-handler.ts'
-import { notedPieces } from './noted-pieces.ts'
+import { notedPieces, openBody } from './noted-pieces.ts'
 import { ok } from './server-harness.ts'
 
 /** One connection of the lean server in memory: what it writes, when it waits, and for how long. */
@@ -162,6 +162,20 @@ describe('an answer', () => {
     resolve()
     await settle()
     expect([texts(), told]).toEqual([[], { taken: 0, returned: 1 }])
+  })
+
+  it.each<[string, string]>([
+    ['nobody', 'GET'],
+    ['HEAD', 'HEAD'],
+  ])('to %s lets go of a file that it would have read', async (who, method) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const body = await openBody()
+    const { say, wire, settle } = open(async () => promise.then(() => ok(body)))
+    await say(get().replace('GET', method))
+    if (who === 'nobody') wire.destroy()
+    await settle()
+    resolve()
+    await expect.poll(() => body.closed, { timeout: 60_000 }).toBe(true)
   })
 
   it('of the same bytes is framed once for all who get it', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createReadStream, type ReadStream } from 'node:fs'
+
 /** A body of pieces that notes how many were taken, and that it was given back. */
 export function notedPieces(...all: readonly (string | Uint8Array)[]) {
   const told = { taken: 0, returned: 0 }
@@ -14,4 +17,11 @@ export function notedPieces(...all: readonly (string | Uint8Array)[]) {
     },
   }
   return { told, body: { [Symbol.asyncIterator]: () => iterator } }
+}
+
+/** A body that has a file open. */
+export async function openBody(): Promise<ReadStream> {
+  const body = createReadStream(import.meta.filename)
+  await once(body, 'open')
+  return body
 }

@@ -19,6 +19,7 @@ import {
 import type { HttpHandler, HttpRequest } from '../../../../../shared/ports/http-handler.ts'
 import { eventually } from '../../../../support/eventually.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
+import { openBody } from './noted-pieces.ts'
 import { ok } from './server-harness.ts'
 
 /** Both servers, whose handshakes are over when the test says so: each connection is one in memory. */
@@ -161,6 +162,19 @@ describe.each(httpServerNames)('the %s server in memory', (name) => {
     // The first one waits until its half of the server is loaded.
     await eventually(async () => expect(body).toBe(told))
     session.destroy()
+  })
+
+  it('lets go of a file that it would have sent to a client that left', async () => {
+    const made = Promise.withResolvers<void>()
+    const body = await openBody()
+    const { connect } = await serve(name, async () => made.promise.then(() => ok(body)))
+    const client = connect()
+    await client.say(get())
+    client.near.destroy()
+    client.far.destroy()
+    await settle()
+    made.resolve()
+    await eventually(async () => expect(body.closed).toBe(true))
   })
 
   it('keeps a connection for as long as it says, and not longer', async () => {
