@@ -109,13 +109,16 @@ const lingerSeconds = 2
 
 /**
  * Says the last word and stays to hear the client's: closed with bytes unread, a socket is reset, and the reset may
- * overtake what was written (RFC 9112 section 9.6).
+ * overtake what was written (RFC 9112 section 9.6). What still waits for the client has the time of any answer.
  */
 export function end(connection: Connection): void {
   const { shell, socket } = connection
+  const { requestSeconds } = shell.timing
   markOver(connection)
-  connection.dueSecond = shell.second + lingerSeconds
-  socket.end()
+  connection.dueSecond = shell.second + (socket.writableLength > 0 ? requestSeconds : lingerSeconds)
+  socket.end(() => {
+    connection.dueSecond = shell.second + lingerSeconds
+  })
   socket.resume()
 }
 

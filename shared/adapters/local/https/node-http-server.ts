@@ -157,8 +157,8 @@ async function switchOver({ headers }: IncomingMessage, upgrade: Upgrade, respon
     if (socket.destroyed) return
     if (!socket.write(piece)) await roomOrEnd(socket)
   }
-  socket.end()
-  setTimeout(() => socket.destroy(), lingerMs).unref()
+  // Who takes nothing of what is left is lost as with any answer.
+  socket.end(() => setTimeout(() => socket.destroy(), lingerMs).unref())
 }
 
 /** Enough for the client's last word. */

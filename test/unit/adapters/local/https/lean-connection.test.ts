@@ -342,6 +342,19 @@ describe('the time of a client', () => {
     expect([wire.destroyed, shell.connections.size]).toEqual([true, 0])
   })
 
+  it('is that of taking an answer also for the end of the last one, and the two seconds follow', async () => {
+    const { say, shell, state, settle, wire, connection } = open(async () => ok('x'.repeat(100)))
+    wire.isFull = true
+    await say(get('/', 'Connection: close\r\n'))
+    expect([state(), wire.writableFinished]).toEqual(['over 10', false])
+    shell.second += 9
+    wire.makeRoom()
+    await settle()
+    expect([state(), wire.writableFinished, wire.destroyed]).toEqual(['over 2', true, false])
+    expire(connection)
+    expect(wire.destroyed).toBe(true)
+  })
+
   it('is not over while its answer goes on, though nobody has waited for its body', async () => {
     const { say, state } = open(async (request) => {
       request.body(10).catch(() => {})

@@ -481,6 +481,26 @@ describe('a websocket of the server of Node', () => {
     expect(client.far.destroyed).toBe(true)
   })
 
+  it('whose client takes its time gets the end of the stream, and then has its two seconds', async () => {
+    const body = (): AsyncGenerator<string> =>
+      (async function* () {
+        yield 'x'.repeat(20_000)
+      })()
+    const { connect } = await serve('node', async () => ({ status: 101, headers: {}, body: body() }))
+    const client = connect()
+    client.near.allowHalfOpen = true
+    client.far.allowHalfOpen = true
+    await client.say(get('/', upgrade))
+    expect([client.far.writableEnded, client.far.writableFinished]).toEqual([true, false])
+    await pass(2_500)
+    expect(client.far.destroyed).toBe(false)
+    client.hear()
+    await settle()
+    expect([bodyOf(client.heard())?.length, client.far.destroyed]).toEqual([20_000, false])
+    await pass(2_000)
+    expect(client.far.destroyed).toBe(true)
+  })
+
   it('is refused by an answer that is the last one', async () => {
     const { connected } = await serve(
       'node',
