@@ -4,32 +4,67 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { OperatingError } from '../../model/errors.ts'
 
 /**
- * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part. For one
- * process at a time. Its owner is our account, or the one that the directory is of. Throws UNAVAILABLE if it cannot be
- * written, or if something other than a file stands there: a device would become a file.
+ * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part, and so do
+ * processes that write it at the same time. Its owner is our account, or the one that the directory is of. Throws
+ * UNAVAILABLE if it cannot be written, or if something other than a file stands there: a device would become a file.
  */
 export function writeAtomically(file: string, content: string, owner: 'us' | 'directory' = 'us'): void {
-  // The same name each time: what a crash leaves of one is taken away by the next, and nothing that stands there is
-  // written through.
-  const unfinished = `${file}.tmp`
+  // It may be what one of our number left when it crashed. Nothing that stands there is written through.
+  const unfinished = unfinishedName(file, process.pid)
   try {
     requireFile(file)
-    rmSync(unfinished, { force: true })
+    for (const left of [unfinished, ...leftOf(file)]) rmSync(left, { force: true })
     writeFlushed(unfinished, content, owner)
     renameSync(unfinished, file)
   } catch (cause) {
     rmSync(unfinished, { force: true })
     throw writeError(`write ${file}`, cause)
+  }
+}
+
+/** Each process has its own: none puts in place what another has not finished. */
+function unfinishedName(file: string, pid: number | string): string {
+  return `${file}.${pid}.tmp`
+}
+
+/** What crashes left unfinished. */
+function leftOf(file: string): readonly string[] {
+  const [start, end] = unfinishedName(basename(file), ' ').split(' ') as [string, string]
+  return namesIn(dirname(file))
+    .filter((name) => name.startsWith(start) && name.endsWith(end))
+    .filter((name) => isLeft(name.slice(start.length, -end.length)))
+    .map((name) => join(dirname(file), name))
+}
+
+/** Where nobody may look, what crashes left stays. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function isLeft(pid: string): boolean {
+  return /^[1-9]\d{0,9}$/.test(pid) && !isRunning(Number(pid))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { isOwnKubeconfig, writeKubeconfig } from '../../adapters/local/https/kubeconfig.ts'
-import { readIfThere } from '../../adapters/node/atomic-file.ts'
-import { addUser, listUsers, removeUser, rotateUser, writeUsers } from '../../adapters/local/https/users-editor.ts'
+import { addUser, listUsers, removeUser, rotateUser } from '../../adapters/local/https/users-editor.ts'
 import { OperatingError } from '../../model/errors.ts'
 import { filesIn } from './files.ts'
 import { findServerAccess, type ServerAccess } from './server-access.ts'
@@ -26,29 +25,18 @@ export function openUsers(directory: string): LocalUsers {
       'BAD_REQUEST',
       `${directory} has no kubeconfig: start its control plane once, or name its directory (--data-dir)`,
     )
-  /** A token that nobody was given ends no other one, and lets nobody in. */
-  const handOut = (change: () => string, kubeconfig: string): void => {
-    const before = readIfThere(usersFile) ?? ''
-    const token = change()
-    try {
-      write(kubeconfig, access, token)
-    } catch (error) {
-      writeUsers(usersFile, before)
-      throw error
-    }
-  }
   return {
     add: (name, groups, kubeconfig) => {
       if (existsSync(kubeconfig))
         throw new OperatingError('BAD_REQUEST', `${kubeconfig} is there already: name another file (--out)`)
-      handOut(() => addUser(usersFile, name, groups), kubeconfig)
+      addUser(usersFile, name, groups, (token) => write(kubeconfig, access, token))
     },
     rotate: (name, kubeconfig) => {
       if (!isOwnKubeconfig(kubeconfig)) {
         const why = `${kubeconfig} is there already, and is no kubeconfig of ours: name another file (--out)`
         throw new OperatingError('BAD_REQUEST', why)
       }
-      handOut(() => rotateUser(usersFile, name), kubeconfig)
+      rotateUser(usersFile, name, (token) => write(kubeconfig, access, token))
     },
     remove: (name) => removeUser(usersFile, name),
     list: () => listUsers(usersFile),

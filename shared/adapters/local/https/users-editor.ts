@@ -2,45 +2,71 @@ import { randomBytes } from 'node:crypto'
 import { OperatingError } from '../../../model/errors.ts'
 import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
 import { digestOf, parseUsers } from './users-file.ts'
+import { changeAlone } from './users-lock.ts'
 
-/** Changes of the file of users. Each throws BAD_REQUEST for what a person can mend, and leaves the file as it was. */
+/**
+ * Changes of the file of users, one at a time. Each throws BAD_REQUEST for what a person can mend, and leaves the file
+ * as it was.
+ */
+
+/** Takes a person's token to them. What it throws undoes the change: a token that nobody was given lets nobody in. */
+type HandOut = (token: string) => void
 
 /** Adds a person, and returns their token, which is kept nowhere. */
-export function addUser(file: string, name: string, groups: readonly string[]): string {
-  const lines = readLines(file)
+export function addUser(file: string, name: string, groups: readonly string[], handOut?: HandOut): string {
   for (const word of [name, ...groups]) requireWord(word)
-  if (lines.some((line) => nameIn(line) === name))
-    throw new OperatingError('BAD_REQUEST', `${name} has a token already: rotate gives another, remove takes it away`)
-  const token = newToken()
   const list = groups.length === 0 ? '' : ` ${groups.join(',')}`
-  write(file, [...lines, `${name} sha256:${digestOf(token)}${list}`])
-  return token
+  return giveToken(file, handOut, (lines, digest) => {
+    if (lines.some((line) => nameIn(line) === name))
+      throw new OperatingError('BAD_REQUEST', `${name} has a token already: rotate gives another, remove takes it away`)
+    return [...lines, `${name} sha256:${digest}${list}`]
+  })
 }
 
 /** Gives a person another token; the one of before ends at once, and so does every other one of theirs. */
-export function rotateUser(file: string, name: string): string {
-  const lines = readLines(file)
-  requireThere(lines, name, file)
-  const token = newToken()
-  const first = lines.findIndex((line) => nameIn(line) === name)
-  const left = lines.filter((line, i) => i <= first || nameIn(line) !== name)
-  write(file, left.with(first, (lines[first] ?? '').replace(/(?<=\S\s+)sha256:\S*/, `sha256:${digestOf(token)}`)))
-  return token
+export function rotateUser(file: string, name: string, handOut?: HandOut): string {
+  return giveToken(file, handOut, (lines, digest) => {
+    requireThere(lines, name, file)
+    const first = lines.findIndex((line) => nameIn(line) === name)
+    const left = lines.filter((line, i) => i <= first || nameIn(line) !== name)
+    return left.with(first, (lines[first] ?? '').replace(/(?<=\S\s+)sha256:\S*/, `sha256:${digest}`))
+  })
 }
 
 /** The person's token ends at once. */
 export function removeUser(file: string, name: string): void {
-  const lines = readLines(file)
-  requireThere(lines, name, file)
-  write(
-    file,
-    lines.filter((line) => nameIn(line) !== name),
-  )
+  changeAlone(file, () => {
+    const lines = linesIn(readText(file))
+    requireThere(lines, name, file)
+    write(
+      file,
+      lines.filter((line) => nameIn(line) !== name),
+    )
+  })
+}
+
+function giveToken(
+  file: string,
+  handOut: HandOut | undefined,
+  change: (lines: readonly string[], digest: string) => readonly string[],
+): string {
+  const token = newToken()
+  changeAlone(file, () => {
+    const before = readText(file)
+    write(file, change(linesIn(before), digestOf(token)))
+    try {
+      handOut?.(token)
+    } catch (error) {
+      writeUsers(file, before)
+      throw error
+    }
+  })
+  return token
 }
 
 /** Each person's name and groups. */
 export function listUsers(file: string): readonly { readonly name: string; readonly groups: readonly string[] }[] {
-  return [...parseUsers(readLines(file).join('\n'), file).values()]
+  return [...parseUsers(readText(file), file).values()]
 }
 
 const tokenBytes = 32
@@ -49,8 +75,12 @@ function newToken(): string {
   return randomBytes(tokenBytes).toString('base64url')
 }
 
-function readLines(file: string): readonly string[] {
-  return (readIfThere(file) ?? '').split('\n').filter((line, i, all) => line !== '' || i < all.length - 1)
+function readText(file: string): string {
+  return readIfThere(file) ?? ''
+}
+
+function linesIn(text: string): readonly string[] {
+  return text.split('\n').filter((line, i, all) => line !== '' || i < all.length - 1)
 }
 
 /** A comment has no name. */
@@ -77,6 +107,6 @@ function write(file: string, lines: readonly string[]): void {
 }
 
 /** Root may do so, too: it is the account of the control plane that has to read it. */
-export function writeUsers(file: string, text: string): void {
+function writeUsers(file: string, text: string): void {
   writeAtomically(file, text, 'directory')
 }

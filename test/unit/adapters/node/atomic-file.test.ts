@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -28,9 +29,34 @@ it('does not put a file where a device or a socket stands', async () => {
 it('takes away what a crash left unfinished', () => {
   using directory = temporaryDirectory('atomic')
   const file = join(directory.path, 'token')
-  writeFileSync(`${file}.tmp`, 'half of something longer')
+  const { pid: gone } = spawnSync(process.execPath, ['--version'])
+  for (const pid of [gone, process.pid]) writeFileSync(`${file}.${pid}.tmp`, 'half of something longer')
   writeAtomically(file, 'whole')
   expect([readdirSync(directory.path), readFileSync(file, 'utf8')]).toEqual([['token'], 'whole'])
+})
+
+it('leaves alone what another process has not finished, and what is no such file', () => {
+  using directory = temporaryDirectory('atomic')
+  const file = join(directory.path, 'token')
+  const others = ['token.1.tmp', `token.${process.ppid}.tmp`, 'token.backup.tmp', 'token..tmp', 'other.tmp']
+  for (const name of others) writeFileSync(join(directory.path, name), 'half')
+  writeAtomically(file, 'whole')
+  expect(readdirSync(directory.path).toSorted()).toEqual(['token', ...others].toSorted())
+})
+
+it('puts nothing in place that another process has not finished', async () => {
+  using directory = temporaryDirectory('atomic')
+  const file = join(directory.path, 'token')
+  const writer = import.meta.resolve('../../../../shared/adapters/node/atomic-file.ts')
+  const exits = ['a', 'b', 'c'].map(async (letter) => {
+    const code = `import { writeAtomically } from ${JSON.stringify(writer)}
+      for (let i = 0; i < 30; i++) writeAtomically(${JSON.stringify(file)}, '${letter}'.repeat(100_000))`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'inherit' })
+    return (await once(child, 'exit')) as unknown
+  })
+  expect(await Promise.all(exits)).toEqual(exits.map(() => [0, null]))
+  expect(readFileSync(file, 'utf8')).toMatch(/^(a{100000}|b{100000}|c{100000})$/)
+  expect(readdirSync(directory.path)).toEqual(['token'])
 })
 
 it('writes through no link that somebody put in its way, and takes over nobody else’s mode', () => {
@@ -41,9 +67,9 @@ it('writes through no link that somebody put in its way, and takes over nobody e
     string,
   ]
   writeFileSync(target, 'another file')
-  symlinkSync(target, `${file}.tmp`)
-  writeFileSync(`${open}.tmp`, '')
-  chmodSync(`${open}.tmp`, 0o666)
+  symlinkSync(target, `${file}.${process.pid}.tmp`)
+  writeFileSync(`${open}.${process.pid}.tmp`, '')
+  chmodSync(`${open}.${process.pid}.tmp`, 0o666)
   for (const one of [file, open]) writeAtomically(one, 'secret')
   expect(readFileSync(target, 'utf8')).toBe('another file')
   expect([file, open].map((one) => statSync(one).mode & 0o777)).toEqual([0o600, 0o600])

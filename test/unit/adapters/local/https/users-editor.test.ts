@@ -1,9 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { addUser, listUsers, removeUser, rotateUser } from '../../../../../shared/adapters/local/https/users-editor.ts'
 import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
+import { changeAlone } from '../../../../../shared/adapters/local/https/users-lock.ts'
+import type { OperatingError } from '../../../../../shared/model/errors.ts'
 import { share } from '../../../../support/strength.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
@@ -117,6 +121,62 @@ describe('the file of users', () => {
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
+  it('keeps what each of several commands at once was told is done', async () => {
+    const file = newFile()
+    const [writers, rounds] = [3, share(100)]
+    for (let i = 0; i < writers; i++) for (let j = 0; j < rounds; j++) addUser(file, `gone-${i}-${j}`, [])
+    const changes = Array.from({ length: writers }, async (_, i) => {
+      const text = `for (let j = 0; j < ${rounds}; j++) {
+        change(() => addUser(file, \`new-${i}-\${j}\`, []))
+        change(() => removeUser(file, \`gone-${i}-\${j}\`))
+      }`
+      return (await once(script(file, text), 'exit')) as unknown
+    })
+    expect(await Promise.all(changes)).toEqual(Array.from({ length: writers }, () => [0, null]))
+    const names = listUsers(file).map(({ name }) => name)
+    expect(names.filter((name) => name.startsWith('gone'))).toEqual([])
+    expect(new Set(names).size).toBe(writers * rounds)
+  })
+
+  it('waits for nobody whose command was killed', async () => {
+    const file = newFile()
+    const killed = script(file, `addUser(file, 'alice', [], () => process.kill(process.pid, 'SIGKILL'))`)
+    expect(await once(killed, 'exit')).toEqual([null, 'SIGKILL'])
+    addUser(file, 'bob', [])
+    expect(listUsers(file).map(({ name }) => name)).toEqual(['alice', 'bob'])
+  })
+
+  it('says who stands in the way, and of what, and changes nothing', () => {
+    const file = newFile()
+    const code = (change: () => unknown) => {
+      try {
+        return change()
+      } catch (error) {
+        return `${(error as OperatingError).code} ${(error as Error).message}`
+      }
+    }
+    const inner = changeAlone(file, () => code(() => changeAlone(file, () => 'changed', 1)))
+    expect(inner).toBe(`THROTTLED another command is changing ${file}: try again`)
+    expect(changeAlone(file, () => 'changed', 1)).toBe('changed')
+    const nowhere = join(file, 'users')
+    expect(code(() => changeAlone(nowhere, () => 'changed'))).toContain(`UNAVAILABLE cannot lock ${nowhere}: ENOENT`)
+    expect(statSync(`${file}.lock`)).toMatchObject({ mode: 0o100600, size: 0 })
+  })
+
+  it('is as it was if a token could not be handed out, and the next change is made', () => {
+    const file = newFile()
+    addUser(file, 'alice', [])
+    const before = readFileSync(file, 'utf8')
+    const refuse = (): never => {
+      throw new Error('no room')
+    }
+    expect(() => addUser(file, 'bob', [], refuse)).toThrow('no room')
+    expect(() => rotateUser(file, 'alice', refuse)).toThrow('no room')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    const handed: string[] = []
+    expect([addUser(file, 'bob', [], (token) => handed.push(token))]).toEqual(handed)
+  })
+
   it('takes names of 200 letters, and gives tokens of 32 bytes, each another one', () => {
     const file = newFile()
     const tokens = ['a', 'b'].map((letter) => addUser(file, letter.repeat(200), ['g']))
@@ -126,3 +186,20 @@ describe('the file of users', () => {
     expect(listUsers(newFile())).toEqual([])
   })
 })
+
+/** Another process that changes a file of users; who finds somebody else at it tries again. */
+function script(file: string, text: string): ChildProcess {
+  const editor = import.meta.resolve('../../../../../shared/adapters/local/https/users-editor.ts')
+  const code = `import { addUser, removeUser } from ${JSON.stringify(editor)}
+    const file = ${JSON.stringify(file)}
+    const change = (act) => {
+      try {
+        return act()
+      } catch (error) {
+        if (error.code !== 'THROTTLED') throw error
+        change(act)
+      }
+    }
+    ${text}`
+  return spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'ignore', 'inherit'] })
+}

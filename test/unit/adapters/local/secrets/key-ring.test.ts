@@ -60,6 +60,6 @@ it('is on disk when it is written, its name too, and nothing stays open', () => 
     vi.restoreAllMocks()
     syncBuiltinESMExports()
   }
-  expect(did).toEqual(['sync /secrets.key.tmp', 'sync '])
+  expect(did).toEqual([`sync /secrets.key.${process.pid}.tmp`, 'sync '])
   expect(opened.size).toBe(0)
 })

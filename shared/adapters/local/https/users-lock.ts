@@ -1,0 +1,56 @@
+import { closeSync, fchownSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { OperatingError } from '../../../model/errors.ts'
+
+/**
+ * Does a change while nobody else changes the file. The lock is one of the system on an empty file beside it: it ends
+ * with the process that has it, however that ends. Throws THROTTLED if somebody else has it for longer than `waitMs`,
+ * and UNAVAILABLE if there can be none.
+ */
+export function changeAlone<Result>(file: string, change: () => Result, waitMs = 10_000): Result {
+  const lock = takeLock(file, waitMs)
+  try {
+    return change()
+  } finally {
+    // Nothing was written in the transaction: it ends with the connection.
+    lock.close()
+  }
+}
+
+function takeLock(file: string, waitMs: number): DatabaseSync {
+  let lock: DatabaseSync | undefined
+  try {
+    makeLock(`${file}.lock`)
+    lock = new DatabaseSync(`${file}.lock`)
+    lock.exec(`PRAGMA busy_timeout = ${waitMs}; BEGIN EXCLUSIVE`)
+    return lock
+  } catch (cause) {
+    lock?.close()
+    if ((cause as SqliteError).errcode === busy)
+      throw new OperatingError('THROTTLED', `another command is changing ${file}: try again`, { cause })
+    throw new OperatingError('UNAVAILABLE', `cannot lock ${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+type SqliteError = Error & { readonly errcode?: number }
+
+/** SQLITE_BUSY. */
+const busy = 5
+
+/** Root may do so, too: the account of the directory has to open it later. */
+function makeLock(lock: string): void {
+  const { uid, gid } = statSync(dirname(lock))
+  let descriptor
+  try {
+    descriptor = openSync(lock, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw error
+  }
+  try {
+    if (process.getuid?.() === 0) fchownSync(descriptor, uid, gid)
+  } finally {
+    closeSync(descriptor)
+  }
+}
