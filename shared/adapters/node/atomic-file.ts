@@ -16,10 +16,11 @@ import { OperatingError } from '../../model/errors.ts'
 
 /**
  * Replaces a file whole, readable by its owner only: a crash leaves the old content or the new, never a part, and so do
- * processes that write it at the same time. Its owner is our account, or the one that the directory is of. Throws
- * UNAVAILABLE if it cannot be written, or if something other than a file stands there: a device would become a file.
+ * processes that write it at the same time. It is on disk when this returns, its name too. Its owner is our account, or
+ * the one that the directory is of. Throws UNAVAILABLE if it cannot be written, or if something other than a file
+ * stands there: a device would become a file.
  */
-export function writeAtomically(file: string, content: string, owner: 'us' | 'directory' = 'us'): void {
+export function writeAtomically(file: string, content: string | Uint8Array, owner: 'us' | 'directory' = 'us'): void {
   // It may be what one of our number left when it crashed. Nothing that stands there is written through.
   const unfinished = unfinishedName(file, process.pid)
   try {
@@ -27,6 +28,7 @@ export function writeAtomically(file: string, content: string, owner: 'us' | 'di
     for (const left of [unfinished, ...leftOf(file)]) rmSync(left, { force: true })
     writeFlushed(unfinished, content, owner)
     renameSync(unfinished, file)
+    flushDirectory(dirname(file))
   } catch (cause) {
     rmSync(unfinished, { force: true })
     throw writeError(`write ${file}`, cause)
@@ -73,11 +75,27 @@ function requireFile(file: string): void {
   if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) throw new Error('it is there and is no file')
 }
 
-function writeFlushed(file: string, content: string, owner: 'us' | 'directory'): void {
+function writeFlushed(file: string, content: string | Uint8Array, owner: 'us' | 'directory'): void {
   const descriptor = openSync(file, 'wx', 0o600)
   try {
     if (owner === 'directory') giveToOwnerOf(dirname(file), descriptor)
     writeFileSync(descriptor, content)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** A directory that the system, or its owner, lets nobody open is left to the system. */
+function flushDirectory(directory: string): void {
+  let descriptor
+  try {
+    descriptor = openSync(directory, 'r')
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return
+    throw error
+  }
+  try {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)

@@ -1,5 +1,6 @@
-import { copyFileSync, existsSync, readdirSync, rmSync, chmodSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { writeAtomically } from '../../adapters/node/atomic-file.ts'
 import { systemClock } from '../../adapters/node/system-clock.ts'
 import { checkBackup, restoreDatabase } from '../../adapters/local/sqlite/guard/backup.ts'
 import { OperatingError } from '../../model/errors.ts'
@@ -54,7 +55,6 @@ const keyAdvice =
 
 function copyKeys(from: string, directory: string): void {
   for (const name of keyNames.filter((one) => existsSync(join(from, one)))) {
-    copyFileSync(join(from, name), join(directory, name))
-    chmodSync(join(directory, name), 0o600)
+    writeAtomically(join(directory, name), readFileSync(join(from, name)))
   }
 }

@@ -1,6 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
 
 /** A key of 256 bits, named by its digest. */
@@ -37,7 +35,4 @@ export function readKeyRing(file: string): KeyRing | 'missing' | 'damaged' {
 /** On disk when it returns, for its owner's eyes only: what is encrypted with it comes later. */
 export function writeKeyRing(file: string, keys: KeyRing): void {
   writeAtomically(file, keys.map(({ bytes }) => `${bytes.toString('base64')}\n`).join(''))
-  const directory = openSync(dirname(file), 'r')
-  fsyncSync(directory)
-  closeSync(directory)
 }

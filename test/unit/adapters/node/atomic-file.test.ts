@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { writeAtomically } from '../../../../shared/adapters/node/atomic-file.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
 
@@ -73,4 +74,33 @@ it('writes through no link that somebody put in its way, and takes over nobody e
   for (const one of [file, open]) writeAtomically(one, 'secret')
   expect(readFileSync(target, 'utf8')).toBe('another file')
   expect([file, open].map((one) => statSync(one).mode & 0o777)).toEqual([0o600, 0o600])
+})
+
+it('is on disk when it is written, its name too, and after it', () => {
+  using directory = temporaryDirectory('atomic')
+  const opened = new Map<number, string>()
+  const did: string[] = []
+  const [open, sync, rename] = [fs.openSync, fs.fsyncSync, fs.renameSync]
+  vi.spyOn(fs, 'openSync').mockImplementation((path, ...more) => {
+    const descriptor = open(path, ...more)
+    opened.set(descriptor, String(path).replace(directory.path, ''))
+    return descriptor
+  })
+  vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+    did.push(`sync ${opened.get(descriptor)}`)
+    sync(descriptor)
+  })
+  vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+    did.push('rename')
+    rename(from, to)
+  })
+  syncBuiltinESMExports()
+  try {
+    writeAtomically(join(directory.path, 'token'), Uint8Array.of(97))
+  } finally {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
+  }
+  expect(did).toEqual([`sync /token.${process.pid}.tmp`, 'rename', 'sync '])
+  expect(readFileSync(join(directory.path, 'token'), 'utf8')).toBe('a')
 })
