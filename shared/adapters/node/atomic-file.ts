@@ -87,7 +87,7 @@ function writeFlushed(file: string, content: string | Uint8Array, owner: 'us' | 
 }
 
 /** A directory that the system, or its owner, lets nobody open is left to the system. */
-function flushDirectory(directory: string): void {
+export function flushDirectory(directory: string): void {
   let descriptor
   try {
     descriptor = openSync(directory, 'r')

@@ -1,8 +1,9 @@
 import { parseJson } from '../../model/parse-json.ts'
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { flushDirectory } from '../../adapters/node/atomic-file.ts'
 import { checkBackup, copyDatabase, type CheckedBackup } from '../../adapters/local/sqlite/guard/backup.ts'
 import { checkAround, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
 import { OperatingError } from '../../model/errors.ts'
@@ -32,6 +33,7 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
     flush(unfinished)
     const backup = checkCopy(unfinished, keyFile, around)
     renameSync(unfinished, into)
+    flushDirectory(dirname(resolve(into)))
     return backup
   } catch (cause) {
     rmSync(unfinished, { force: true })
