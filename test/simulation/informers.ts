@@ -1,4 +1,5 @@
 import { createInformer, Gone, staleness, type Held, type Informer, type InformerEvent } from '../support/informer.ts'
+import { dueAtMs } from '../../shared/model/engine-state.ts'
 import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
 import { isRestless } from './checkers/checker.ts'
 import type { KindName } from './scenario.ts'
@@ -53,7 +54,10 @@ const lagMs = 60_000
 interface Watched {
   readonly kind: KindName
   readonly informer: Informer
-  /** Of what changes every second it may have a state from then on. */
+  /**
+   * Of what changes every second it may have a state from then on; of what changes seldom any, if the newest is from
+   * then on.
+   */
   readonly newEnoughMs: number
 }
 
@@ -63,7 +67,10 @@ function wrongWith({ kind, informer, newEnoughMs }: Watched, { items }: SeenTabl
     if (object.kind !== kind || object.metadata.namespace !== 'default') return []
     const newest = heldOf(object)
     const known = informer.cache.get(newest.name)
-    const isLate = isRestless(stored) && known?.uid === newest.uid && Number(known.version) / 1_000 > newEnoughMs
+    const writtenMs = Number(newest.version) / 1_000
+    const isSeldom = (dueAtMs(stored.engine) ?? Infinity) - writtenMs > lagMs
+    const isNew = (isSeldom ? writtenMs : Number(known?.version) / 1_000) > newEnoughMs
+    const isLate = isRestless(stored) && known?.uid === newest.uid && isNew
     return [isLate ? known : newest]
   })
   return staleness([informer], there).map((text) => `watch: of ${kind}, ${text}`)
