@@ -115,6 +115,7 @@ class Quotas {
       new Lane({
         reserve: (key, all) => this.#reserve(key, all),
         takeOff: (key, all) => this.#takeOff(key, all),
+        giveBack: (key, all) => this.#giveBack(key, all),
         end: () => this.#lanes.delete(namespace),
       })
     this.#lanes.set(namespace, lane)
@@ -159,6 +160,15 @@ class Quotas {
     }
   }
 
+  async #giveBack(key: ObjectKey, all: readonly Counted[]): Promise<void> {
+    try {
+      await this.#takeOff(key, all)
+    } catch (error) {
+      const fields = { quota: keyText(key), error: String(error) }
+      this.#options.logger.warn('a reservation is not given back to a quota until the next count', fields)
+    }
+  }
+
   /** What is young is taken off at once, the rest by a count. */
   async #takeOff(key: ObjectKey, all: readonly Counted[]): Promise<void> {
     const { store, clock } = this.#options
@@ -197,6 +207,8 @@ interface Wanted {
 interface LaneWork {
   reserve(key: ObjectKey, all: readonly Counted[]): Promise<ReadonlyMap<Counted, string>>
   takeOff(key: ObjectKey, all: readonly Counted[]): Promise<void>
+  /** Takes off what has not come about. Says if that fails, and does not reject. */
+  giveBack(key: ObjectKey, all: readonly Counted[]): Promise<void>
   end(): void
 }
 
@@ -275,11 +287,13 @@ class Lane {
     let open = batch
     for (const [i, key] of keys.entries()) {
       const wanted = open.map(({ counted }) => counted)
+      const giveBack = (all: readonly Counted[]): Promise<unknown> =>
+        Promise.all(keys.slice(0, i).map((before) => this.#work.giveBack(before, all)))
       const refused = await this.#work.reserve(key, wanted).catch(async (error: unknown): Promise<never> => {
-        await this.#giveBack(keys.slice(0, i), wanted)
+        await giveBack(wanted)
         throw error
       })
-      if (refused.size > 0) await this.#giveBack(keys.slice(0, i), [...refused.keys()])
+      if (refused.size > 0) await giveBack([...refused.keys()])
       for (const { counted, answer } of open) {
         const why = refused.get(counted)
         if (why !== undefined) answer.resolve(why)
@@ -287,11 +301,6 @@ class Lane {
       open = open.filter(({ counted }) => !refused.has(counted))
     }
     for (const { answer } of open) answer.resolve('')
-  }
-
-  /** Of each quota by itself. What cannot be given back is counted within the hour. */
-  async #giveBack(keys: readonly ObjectKey[], counted: readonly Counted[]): Promise<void> {
-    await Promise.allSettled(keys.map((key) => this.#work.takeOff(key, counted)))
   }
 }
 
