@@ -4,6 +4,7 @@ import { apiVersionOf, type ApiObject } from '../../model/object.ts'
 import { defineBuiltInKind, type ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { timestamp } from '../../model/time.ts'
+import type { KindName } from '../../ports/object-index.ts'
 
 /**
  * What is left of removed objects until their reconciler has seen them go: an object of a kind that nobody serves,
@@ -19,7 +20,7 @@ export function recordKey(key: ObjectKey): ObjectKey {
 }
 
 /** The kind of the records as the engine knows kinds: it is not served, and keeps no status. */
-export function recordKind(of: Pick<ObjectKey, 'group' | 'kind'> & { readonly namespaced: boolean }): ServedKind {
+export function recordKind(of: KindName & { readonly namespaced: boolean }): ServedKind {
   const { group, kind } = removedKindOf(of)
   return defineBuiltInKind({
     group,

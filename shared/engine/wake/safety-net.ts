@@ -1,7 +1,8 @@
 import type { Controller } from '../../reconciler/controller.ts'
 import { guardController } from './guard-controller.ts'
 import { isOf } from '../../reconciler/kind.ts'
-import { netAfterMs, type EngineState } from '../../model/engine-state.ts'
+import { withWish } from './fan-out.ts'
+import { netAfterMs } from '../../model/engine-state.ts'
 import { parseApiVersion } from '../../model/object.ts'
 import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
@@ -35,7 +36,7 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   const withSafetyTimer = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
     if (!touches(touched, 'spec', 'delete') || !isRun(stored, touched)) return stored
     if (!isWanted(type, stored, touched)) return stored
-    return { ...stored, engine: withNet(stored.engine, clock.nowMs() + netAfterMs) }
+    return withNet(stored, clock.nowMs() + netAfterMs)
   }
   return {
     ...store,
@@ -44,14 +45,11 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   }
 }
 
-/**
- * A run that is under way ends the wish that it began with, and may have looked before this change: so each change
- * leaves another wish than the one that is there. It is later only where that is the net of an earlier change.
- */
-function withNet({ netMs: before, ...engine }: EngineState, netMs: number): EngineState {
+/** An earlier wish serves as a net; the net of an earlier change gives way to this one. */
+function withNet({ object, engine: { netMs: before, ...engine } }: StoredObject, netMs: number): StoredObject {
   const { wakeAtMs = Infinity } = engine
-  if (wakeAtMs === before || wakeAtMs > netMs) return { ...engine, wakeAtMs: netMs, netMs }
-  return { ...engine, wakeAtMs: wakeAtMs - 1 }
+  const isEarlier = wakeAtMs !== before && wakeAtMs <= netMs
+  return isEarlier ? withWish({ object, engine }, netMs) : { object, engine: { ...engine, wakeAtMs: netMs, netMs } }
 }
 
 /**

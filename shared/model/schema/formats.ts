@@ -58,7 +58,8 @@ function isDate(text: string): boolean {
   return date.test(text) && isInYear(text)
 }
 
-function isDateTime(text: string): boolean {
+/** `format: date-time`: whether there is such a day and time, in any of the forms that programs in Go check. */
+export function isDateTime(text: string): boolean {
   return dateTime.test(text) && isInYear(text)
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { goTimePattern } from '../time.ts'
-import { stringFormat } from './formats.ts'
+import { isDateTime } from './formats.ts'
 import { objectMetaSchema } from './object-meta.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -28,7 +28,7 @@ function typeFault(value: Json, schema: StructuralSchema): TypeFault | undefined
 }
 
 function timeFault(value: string): TypeFault | undefined {
-  return goTime.test(value) && isDateTime?.(value) === true
+  return goTime.test(value) && isDateTime(value)
     ? undefined
     : { field: '', value, why: 'must be a time such as 2026-01-01T00:00:00Z' }
 }
@@ -75,5 +75,3 @@ const typeWords: Readonly<Record<string, TypeWord | undefined>> = {
 }
 
 const goTime = new RegExp(goTimePattern)
-/** Whether there is such a day. */
-const isDateTime = stringFormat('date-time')
