@@ -157,17 +157,25 @@ describe('the graph', () => {
     expect(await names(Elsewhere)).toEqual(['w-thing'])
   })
 
-  it('F93 waits with what a deleted node depends on until its own condition says that it is gone', async () => {
-    let isGone = false
-    const nodes = workflow(Widget, {
-      config: { kind: ConfigMap, desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }) },
+  /** A server that goes before its config, which it needs until it says that it is gone. */
+  const serverUntil = (isGone: () => boolean) =>
+    workflow(Widget, {
+      config: {
+        kind: ConfigMap,
+        wantedWhen: ({ spec }) => spec.color !== 'closed',
+        desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }),
+      },
       server: {
         kind: Part,
         dependsOn: ['config'],
         desired: (widget) => ({ metadata: named(widget, 'server'), spec: {} }),
-        goneWhen: () => isGone,
+        goneWhen: isGone,
       },
     })
+
+  it('F93 waits with what a deleted node depends on until its own condition says that it is gone', async () => {
+    let isGone = false
+    const nodes = serverUntil(() => isGone)
     await start(defineReconciler(Widget, { ...nodes }))
     await env.delete(Widget, 'w')
     await env.advance('5m')
@@ -181,19 +189,7 @@ describe('the graph', () => {
 
   it('F93 asks a node that is no longer wanted each minute whether it is gone, though nothing tells of it', async () => {
     let isGone = false
-    const nodes = workflow(Widget, {
-      config: {
-        kind: ConfigMap,
-        wantedWhen: ({ spec }) => spec.color !== 'closed',
-        desired: (widget) => ({ metadata: named(widget, 'config'), data: {} }),
-      },
-      server: {
-        kind: Part,
-        dependsOn: ['config'],
-        desired: (widget) => ({ metadata: named(widget, 'server'), spec: {} }),
-        goneWhen: () => isGone,
-      },
-    })
+    const nodes = serverUntil(() => isGone)
     await start(defineReconciler(Widget, { ...nodes }))
     await env.patch(Widget, 'w', { spec: { color: 'closed' } })
     await env.advance('5m')

@@ -221,7 +221,7 @@ class GarbageCollector {
     if (how === undefined) return
     if (how === 'orphan') await this.#lookAtChildren(object.metadata.uid, signal)
     else if (await this.#isWaiting(object)) return
-    // A run that is under way may take children back. Nobody lets go of the last finalizer but a run behind it, or we.
+    // A run that is under way may take children back. The finalizer of its clean-up stays until that run has ended.
     if (how === 'orphan' && (object.metadata.finalizers ?? []).length > 1) return
     await this.#dropFinalizer(object, how)
   }

@@ -98,8 +98,8 @@ function noSoonerThanProbe(wait: Wait | undefined, { probeAtMs = -Infinity, gene
 
 /**
  * An object that rests or runs again anyway runs at its next deadline at the latest; a failed, stopped or postponed one
- * keeps its own time. A deadline that had passed when the run began wakes nobody again; of one that passed since,
- * nobody knows yet.
+ * keeps its own time. A deadline that had passed when the run began wakes nobody again. A deadline that passed during
+ * the run still wakes the object, because the run may have looked before it.
  */
 function noLaterThanDeadline(
   wait: Wait | undefined,

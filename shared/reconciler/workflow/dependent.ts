@@ -19,8 +19,9 @@ export interface Dependent<Primary, K, Name extends string> {
   /** Of each object; those that depend on the node wait until it holds for all. Default: it is there. */
   readonly readyWhen?: (object: ObjectOf<K>, primary: Primary) => boolean
   /**
-   * The nodes that this node depends on stay until this holds. Default: none of the node's objects is there. Nothing
-   * tells of it, so a workflow asks each minute. Whoever calls `run` returns `again` while a state is `going`.
+   * The nodes that this node depends on stay until this holds. Default: none of the node's objects is there. No event
+   * tells when it holds, so a workflow asks each minute. A reconciler that calls `run` itself returns `again` while a
+   * state is `going`.
    */
   readonly goneWhen?: When<Primary>
   /** False: nothing is done about the node, not even deletion; its kind need not be served. Default: always active. */

@@ -5,8 +5,8 @@ import { digestOf, parseUsers } from './users-file.ts'
 import { changeAlone } from './users-lock.ts'
 
 /**
- * Changes of the file of users, one at a time. Each throws BAD_REQUEST for what a person can mend, and leaves the file
- * as it was.
+ * These functions change the file of users, one call at a time. A call that throws leaves the file as it was. The error
+ * is BAD_REQUEST for what a person can mend.
  */
 
 /** Takes a person's token to them. What it throws undoes the change: a token that nobody was given lets nobody in. */

@@ -95,8 +95,8 @@ interface ReferenceRow {
 }
 
 /**
- * The references of the table and those of its index. If a bit flipped in one of the two, nobody knows which one was
- * written, and so both are taken.
+ * The references of the table and those of its index. If the two differ, nobody knows which one was written. So both
+ * are taken.
  */
 const everyReference = `SELECT target, referrer_id FROM (SELECT target, referrer_id FROM refs NOT INDEXED
   UNION SELECT target, referrer_id FROM refs INDEXED BY refs_by_referrer)

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
-import fs, { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { writeAtomically } from '../../../../shared/adapters/node/atomic-file.ts'
+import { recordDiskCalls } from '../../../support/disk-calls.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
 
 it('leaves nothing unfinished behind when the file cannot be written', () => {
@@ -78,29 +78,9 @@ it('writes through no link that somebody put in its way, and takes over nobody e
 
 it('is on disk when it is written, its name too, and after it', () => {
   using directory = temporaryDirectory('atomic')
-  const opened = new Map<number, string>()
-  const did: string[] = []
-  const [open, sync, rename] = [fs.openSync, fs.fsyncSync, fs.renameSync]
-  vi.spyOn(fs, 'openSync').mockImplementation((path, ...more) => {
-    const descriptor = open(path, ...more)
-    opened.set(descriptor, String(path).replace(directory.path, ''))
-    return descriptor
-  })
-  vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
-    did.push(`sync ${opened.get(descriptor)}`)
-    sync(descriptor)
-  })
-  vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
-    did.push('rename')
-    rename(from, to)
-  })
-  syncBuiltinESMExports()
-  try {
-    writeAtomically(join(directory.path, 'token'), Uint8Array.of(97))
-  } finally {
-    vi.restoreAllMocks()
-    syncBuiltinESMExports()
-  }
+  const { did } = recordDiskCalls(directory.path, () =>
+    writeAtomically(join(directory.path, 'token'), Uint8Array.of(97)),
+  )
   expect(did).toEqual([`sync /token.${process.pid}.tmp`, 'rename', 'sync '])
   expect(readFileSync(join(directory.path, 'token'), 'utf8')).toBe('a')
 })

@@ -117,7 +117,7 @@ function notePutAway(file: string, known: ReadMark, options: GuardOptions): void
   const told = lookInto(file, known)
   if (told === undefined || told === 'in use' || findInside(file, known, { told, options }).length > 0) return
   const now = readMark(nameMarkFile(file))
-  // Another process that has ended meanwhile has said so itself.
+  // Another process may have opened and closed the database meanwhile: its mark says so already.
   if (typeof now === 'string' || now.state !== 'open') return
   const marks = openMarkFile(nameMarkFile(file))
   closeMark(marks, () => marks.write({ ...now, resourceVersion: told.resourceVersion, state: 'closed' }))

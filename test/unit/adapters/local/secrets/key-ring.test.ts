@@ -1,8 +1,8 @@
 import fs from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { afterAll, expect, it, vi } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { createKey, readKeyRing, writeKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
+import { recordDiskCalls } from '../../../../support/disk-calls.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory('keys')
@@ -37,29 +37,7 @@ it('each key is another one, and is read as it was written, by its owner alone',
 })
 
 it('is on disk when it is written, its name too, and nothing stays open', () => {
-  const opened = new Map<number, string>()
-  const [open, sync, close] = [fs.openSync, fs.fsyncSync, fs.closeSync]
-  const did: string[] = []
-  vi.spyOn(fs, 'openSync').mockImplementation((path, ...more) => {
-    const descriptor = open(path, ...more)
-    opened.set(descriptor, String(path).replace(directory.path, ''))
-    return descriptor
-  })
-  vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
-    did.push(`sync ${opened.get(descriptor)}`)
-    sync(descriptor)
-  })
-  vi.spyOn(fs, 'closeSync').mockImplementation((descriptor) => {
-    opened.delete(descriptor)
-    close(descriptor)
-  })
-  syncBuiltinESMExports()
-  try {
-    writeKeyRing(file, [createKey()])
-  } finally {
-    vi.restoreAllMocks()
-    syncBuiltinESMExports()
-  }
-  expect(did).toEqual([`sync /secrets.key.${process.pid}.tmp`, 'sync '])
-  expect(opened.size).toBe(0)
+  const { did, left } = recordDiskCalls(directory.path, () => writeKeyRing(file, [createKey()]))
+  expect(did).toEqual([`sync /secrets.key.${process.pid}.tmp`, 'rename', 'sync '])
+  expect(left).toBe(0)
 })
