@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import type { OwnerReference } from './object.ts'
 
 /**
  * What the engine keeps with an object, in the same item and by the same conditional write. Empty for an object at
@@ -14,6 +15,8 @@ export interface EngineState {
   readonly netMs?: number
   /** The change of the desired state that no run has observed yet. For people and metrics: no run learns of it. */
   readonly change?: AcceptedChange
+  /** The owner that the last write took the object from, to be woken by it. No run keeps it. */
+  readonly formerOwner?: Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>
   /** The queue message that is hidden for the wait. A change of the object ends the hold by its handle. */
   readonly hold?: Hold
   /** What runs leave to later runs. */

@@ -15,6 +15,7 @@ import { awaitConversions } from './await-conversion.ts'
 import { asServed, withLaterDefaults } from './as-served.ts'
 import { convertStored, isOutdated } from './converted-reads.ts'
 import { admitByHooks, admitDeletion, concernsHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
+import { withFormerOwner } from './former-owner.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
@@ -215,7 +216,8 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const warnings = review ? [...admitted.warnings, ...(await review)] : admitted.warnings
   if (isUnchanged) return { stored: before, outcome: 'unchanged', warnings }
   const { was, is, touched } = admitted
-  const next = withAcceptedChange(kind, was, { ...was, object: is }, { manager, nowMs: around.nowMs })
+  const noted = withAcceptedChange(kind, was, { ...was, object: is }, { manager, nowMs: around.nowMs })
+  const next = withFormerOwner(was, noted)
   if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
   const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched))
   return { stored, outcome: 'updated', warnings, before }

@@ -16,6 +16,7 @@ import {
   reference,
   resourceVersionChanged,
   Secret,
+  type Context,
   type Predicate,
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
@@ -74,6 +75,29 @@ describe('for, owns and watches', () => {
     const before = runs.length
     await env.patch(ConfigMap, 'child', { data: { by: 'hand' } })
     expect(await ranSince(before)).toEqual(['a'])
+  })
+
+  it('A14 what takes a child from its owner wakes that one, and the next, each once', async () => {
+    const counting = async ({ metadata: { name } }: WidgetObject, ctx: Context) => {
+      if (name === 'a' && runs.length === 1) await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: {} })
+      return done()
+    }
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), counting, { owns: [ConfigMap] })] })
+    await createWidget('a')
+    await createWidget('b')
+    await env.settle()
+    const b = await widgetOf(env, 'b')
+    const next = { apiVersion: b.apiVersion, kind: b.kind, name: 'b', uid: b.metadata.uid, controller: true }
+    for (const { given, wakes } of [
+      { given: { metadata: { ownerReferences: [next] } }, wakes: ['a', 'b'] },
+      { given: { data: { by: 'hand' } }, wakes: ['b'] },
+      { given: { metadata: { ownerReferences: [] } }, wakes: ['b'] },
+      { given: { data: { by: 'nobody' } }, wakes: [] },
+    ]) {
+      const before = runs.length
+      await env.patch(ConfigMap, 'child', given)
+      expect((await ranSince(before)).toSorted()).toEqual(wakes)
+    }
   })
 
   it('A15 B18 a change of a ConfigMap wakes those who refer to it, also to its creation and its removal', async () => {

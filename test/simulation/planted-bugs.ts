@@ -519,4 +519,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return',
     replace: 'if (kind.plural === undefined) return',
   },
+  {
+    bug: 'the owner that a child is taken from is not woken',
+    file: routes,
+    find: '[controllerOf(object), engine.formerOwner]',
+    replace: '[controllerOf(object)]',
+  },
 ]

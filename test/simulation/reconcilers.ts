@@ -33,13 +33,18 @@ export function controllersFor(
   scenario: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
-  const { resyncMinutes, limits = {}, slowed = {}, once, slowLinks } = scenario
+  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks } = scenario
   const pauseMs = slowLinks === true ? 2_000 : 0
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const kinds = kindsIn(scenario)
   const paceOf = (kind: KindName): Pace => paceBy(limits[kind], slowed[kind])
   return [
-    gadgetController({ life, outside, watcher, resync, isCalm, once: once === true, pace: paceOf('Gadget') }),
+    gadgetController({
+      ...{ life, outside, watcher, resync, isCalm },
+      once: once === true,
+      counts: controls === true,
+      pace: paceOf('Gadget'),
+    }),
     ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link'), pauseMs })] : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher, extras: scenario.parcels ?? {} })] : []),

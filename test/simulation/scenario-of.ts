@@ -27,6 +27,7 @@ export function scenarioOf(seed: number): Scenario {
   const first = plainScenarioOf(seed)
   const fanOuts = fanOutsOf(stream('fan-out'), first)
   const plain = { ...first, herd: fanOuts.length > 0 ? Math.max(first.herd, 101) : first.herd }
+  const gifts = [...giftsOf(stream('gifts'), plain), ...bequestsOf(stream('bequests'), plain)]
   const parcels = stepsOf('Parcel', stream('parcels'), plain)
   const extras = parcels.length === 0 ? {} : parcelExtrasOf(stream('parcel extras'))
   const relics = relicsOf(stream('relics'), plain)
@@ -41,6 +42,7 @@ export function scenarioOf(seed: number): Scenario {
     ...awayForLong(stream('long absences'), absentOf(stream('absent'), plain)),
     ...(mending.length > 0 && { misfit: true }),
     ...(fanOuts.length > 0 && { slowLinks: true }),
+    ...controlsOf(stream('controls'), gifts),
     ...extras,
     ...(relics.length > 0 && { relics: true }),
     steps: [
@@ -48,8 +50,7 @@ export function scenarioOf(seed: number): Scenario {
       ...pausesOf(stream('pauses'), plain),
       ...mending,
       ...fanOuts,
-      ...giftsOf(stream('gifts'), plain),
-      ...bequestsOf(stream('bequests'), plain),
+      ...gifts,
       ...parcels,
       ...stepsOf('Kit', stream('kits'), plain),
       ...errandsOf(stream('errands'), plain),
@@ -206,6 +207,11 @@ function bequestsOf(random: SeededRandom, { steps, herd }: Scenario): readonly S
 const rest = { mood: 'plain', to: '', size: 0 } as const
 const testator = 40
 const heir = 41
+
+/** Every other seed in which something is given. */
+function controlsOf(random: SeededRandom, gifts: readonly Step[]): Pick<Extras, 'controls'> {
+  return gifts.length > 0 && random.next() < 1 / 2 ? { controls: true } : {}
+}
 
 /** One seed in eight each: objects of a kind whose reconciler a helper makes. */
 function stepsOf(kind: 'Parcel' | 'Kit', random: SeededRandom, { herd }: Scenario): readonly Step[] {

@@ -74,6 +74,8 @@ export interface Extras {
   readonly relics?: true
   /** Links look, and take two seconds to say what they have seen. */
   readonly slowLinks?: true
+  /** What is given is controlled by its owner, and Gadgets say what they keep of it. */
+  readonly controls?: true
   readonly parcels?: ParcelExtras
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'

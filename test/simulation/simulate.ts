@@ -82,6 +82,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     plane,
     outside,
     propagation: scenario.propagation,
+    controls: scenario.controls === true,
     report,
     onAccepted: (change) => checkers.accepted(change),
     onAnswered: (answer) => checkers.answered(answer),

@@ -36,6 +36,8 @@ export interface UsersOptions {
   readonly outside: Outside
   /** How they delete. */
   readonly propagation: Scenario['propagation']
+  /** What they give is controlled by its owner. */
+  readonly controls: boolean
   readonly onAccepted: (change: AcceptedWrite) => void
   readonly onAnswered: (answered: AnsweredStep) => void
   readonly report: (violation: string) => void
@@ -74,7 +76,7 @@ export interface Users {
 
 /** People and scripts with a client each: everything goes through the API, but for what they do by hand outside. */
 export function createUsers(options: UsersOptions): Users {
-  const { world, plane, outside, propagation, onAccepted, onAnswered, report } = options
+  const { world, plane, outside, propagation, controls, onAccepted, onAnswered, report } = options
   const expectations = new Map<string, Expectation>()
   const tampered = new Set<string>()
   const owners = new Map<string, string>()
@@ -205,7 +207,9 @@ export function createUsers(options: UsersOptions): Users {
   async function giveTo(step: Step, uid: string): Promise<HttpResponse | undefined> {
     const metadata = {
       name: step.name,
-      ownerReferences: [{ apiVersion: `${simGroup}/v1`, kind: 'Gadget', name: step.to, uid }],
+      ownerReferences: [
+        { apiVersion: `${simGroup}/v1`, kind: 'Gadget', name: step.to, uid, ...(controls && { controller: true }) },
+      ],
     }
     const patched = await plane.request(`PATCH ${pathOf(step)}`, { metadata })
     const reply =

@@ -1,6 +1,6 @@
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { controllerOf, parseApiVersion } from '../../model/object.ts'
-import { dueAtMs } from '../../model/engine-state.ts'
+import { dueAtMs, type EngineState } from '../../model/engine-state.ts'
 import { touches, wakesItself } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import type { ObjectIndex } from '../../ports/object-index.ts'
@@ -24,8 +24,8 @@ export interface Route {
 
 /**
  * The routes of a controller: its own objects when their desired state or metadata changed, the owner when a child of
- * an owned kind changed, those who refer when an object of a watched kind changed, those it maps to or did before. A
- * change of the object itself is somebody's wish and goes ahead; the rest is consequence.
+ * an owned kind changed or was taken from it, those who refer when an object of a watched kind changed, those it maps
+ * to or did before. A change of the object itself is somebody's wish and goes ahead; the rest is consequence.
  */
 export function routesOf(controller: Controller, index: ObjectIndex): readonly Route[] {
   const { name, debounceMs, owns, references, maps } = controller
@@ -62,15 +62,20 @@ function timerTargets({ kind }: Controller): Route['targets'] {
   }
 }
 
+type FormerOwner = NonNullable<EngineState['formerOwner']>
+
+/** The owner by now, and the one that the write took the object from. */
 function ownerTargets({ kind, owns }: Controller): Route['targets'] {
   return (change) => {
-    const { object } = change.stored
-    const owner = controllerOf(object)
-    if (owner?.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group) return []
-    if (!isWatched(owns, change)) return []
+    const { object, engine } = change.stored
+    const isOurs = ({ apiVersion, kind: its }: FormerOwner): boolean =>
+      its === kind.kind && parseApiVersion(apiVersion).group === kind.group
+    const owners = [controllerOf(object), engine.formerOwner].filter((owner) => owner !== undefined).filter(isOurs)
+    if (owners.length === 0 || !isWatched(owns, change)) return []
     const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : ''
-    const key = { group: kind.group, kind: kind.kind, namespace, name: owner.name }
-    return [{ key, lane: 'background', reason: childReason(change) }]
+    const reason = childReason(change)
+    const keyOfOwner = (name: string): ObjectKey => ({ group: kind.group, kind: kind.kind, namespace, name })
+    return owners.map(({ name }) => ({ key: keyOfOwner(name), lane: 'background', reason }))
   }
 }
 

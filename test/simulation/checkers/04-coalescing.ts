@@ -1,4 +1,4 @@
-import { controllerOf } from '../../../shared/model/object.ts'
+import { controllerOf, type OwnerReference } from '../../../shared/model/object.ts'
 import { dueAtMs } from '../../../shared/model/engine-state.ts'
 import { touches, type StoredObject } from '../../../shared/model/stored-object.ts'
 import { nextPassMs } from '../../../shared/model/wheel.ts'
@@ -62,8 +62,7 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     if (hasNewTimer(before, after)) cause(object.kind, name)
     if (type === 'added' && ['Link', 'Errand'].includes(object.kind)) cause(object.kind, name, toldSince())
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
-    const owner = controllerOf(object)
-    if (owner !== undefined)
+    for (const owner of ownersOf(before, after))
       cause(owner.kind, owner.name, runsOf(table.items.get(textOf(owner.kind as KindName, owner.name))))
     if (object.kind !== 'ConfigMap') return
     writesMs = [...writesMs, world.nowMs()]
@@ -96,6 +95,12 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
       if (so > (causes.get(key) ?? 0)) report(`promise 4, coalescing: run ${so} of ${key} had no cause`)
     },
   }
+}
+
+/** The owner by now, and the one that the write took the object from. */
+function ownersOf(before: StoredObject | undefined, after: StoredObject): readonly OwnerReference[] {
+  const [was, is] = [before && controllerOf(before.object), controllerOf(after.object)]
+  return [was, was?.uid === is?.uid ? undefined : is].filter((owner) => owner !== undefined)
 }
 
 /** An Errand has a predicate: what says nothing new about its spec is no cause. */

@@ -42,7 +42,7 @@ export const Gadget = defineKind({
   version: 'v1',
   kind: 'Gadget',
   spec: z.object({ value: z.number().int(), mood: z.enum(moods).default('plain') }),
-  status: z.object({ value: z.number().int() }),
+  status: z.object({ value: z.number().int(), keeps: z.array(z.string()).optional() }),
 })
 
 type GadgetObject = ObjectOf<typeof Gadget>
@@ -54,12 +54,23 @@ export interface GadgetOptions {
   readonly resync: `${number}m` | false
   /** For each value it does something that must not be repeated. */
   readonly once: boolean
+  /** It says what it controls beside its child. */
+  readonly counts: boolean
   /** Nothing goes wrong any more. */
   readonly isCalm: () => boolean
   readonly pace: Pace
 }
 
-export function gadgetController({ life, outside, watcher, resync, isCalm, once, pace }: GadgetOptions): Controller {
+export function gadgetController({
+  life,
+  outside,
+  watcher,
+  resync,
+  isCalm,
+  once,
+  counts,
+  pace,
+}: GadgetOptions): Controller {
   const keepEntity = async ({ metadata: { uid }, spec }: GadgetObject, signal: AbortSignal): Promise<void> => {
     if ((await outside.observe(uid)) === spec.value) return
     signal.throwIfAborted()
@@ -77,6 +88,11 @@ export function gadgetController({ life, outside, watcher, resync, isCalm, once,
       return value
     }
     await ctx.once('stamp', effect, { of: value })
+  }
+
+  const keptBy = async ({ metadata }: GadgetObject, ctx: Context): Promise<string[]> => {
+    const names = (await ctx.children(ConfigMap)).map((child) => child.metadata.name)
+    return names.filter((name) => name !== metadata.name)
   }
 
   return defineReconciler(Gadget, {
@@ -99,7 +115,8 @@ export function gadgetController({ life, outside, watcher, resync, isCalm, once,
         await keepEntity(gadget, ctx.signal)
         if (life.version === 1) await keepChild()
         if (spec.mood === 'stop') throw stop('Enough', 'its mood is to stop')
-        const report = { status: { value: spec.value }, ready: true } as const
+        const keeps = counts ? { keeps: await keptBy(gadget, ctx) } : {}
+        const report = { status: { value: spec.value, ...keeps }, ready: true } as const
         const pause = (isCalm() ? { ...pauses, ...calmPauses } : pauses)[spec.mood]
         return pause === undefined ? done(report) : again(pause, report)
       }),

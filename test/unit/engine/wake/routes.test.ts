@@ -60,6 +60,14 @@ function ofConfigMap(touched: readonly Part[], type: Change['type'] = 'modified'
   return { type, touched, stored: { object: { ...object, apiVersion: 'v1', kind: 'ConfigMap' }, engine } }
 }
 
+/** One that this write took from the Widget `former`. */
+function ofTaken(owner: object, former: object = {}): Change {
+  const { stored, ...change } = ofConfigMap(['meta'], 'modified', owner)
+  const formerOwner = { apiVersion: 'example.com/v2', kind: 'Widget', name: 'former', ...former }
+  return { ...change, stored: { ...stored, engine: { formerOwner } } }
+}
+
+const ownerAlone = [['owner', 'background']]
 const held: EngineState = { hold: { handle: 'h', untilMs: 5, receives: 1 } }
 const waits: EngineState = { wait: { kind: 'Requeue', generation: 1, atMs: 5 } }
 const own: readonly (readonly [string, Wakers, Change, readonly unknown[]])[] = [
@@ -91,6 +99,14 @@ const others: readonly (readonly [string, Wakers, Change, readonly unknown[]])[]
   ['a child of a kind that is not owned: nobody', {}, ofConfigMap(['spec']), []],
   ['a child of another kind: nobody', ownsIt, ofConfigMap(['spec'], 'modified', { kind: 'Other' }), []],
   ['a child of another group: nobody', ownsIt, ofConfigMap(['spec'], 'modified', { apiVersion: 'x.com/v1' }), []],
+  ['a child with another owner than before: both', ownsIt, ofTaken({}), [...ownerAlone, ['former', 'background']]],
+  [
+    'a child that has none any more: the former one',
+    ownsIt,
+    ofTaken({ controller: false }),
+    [['former', 'background']],
+  ],
+  ['a child that another kind had before: its owner', ownsIt, ofTaken({}, { kind: 'Other' }), ownerAlone],
   ["a child's memory: nobody", ownsIt, ofConfigMap(['engine', 'timer']), []],
   ["a child's status and memory: its owner", ownsIt, ofConfigMap(['engine', 'status']), [['owner', 'background']]],
   ['what the predicate of children keeps: nobody', picky, ofConfigMap(['labels']), []],
