@@ -251,7 +251,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a change of a child does not wake its owner',
     file: routes,
-    find: 'if (!isWatched(owns, change)) return []',
+    find: 'if (owners.length === 0 || !isWatched(owns, change)) return []',
     replace: "if (change.type !== 'added') return []",
   },
   {

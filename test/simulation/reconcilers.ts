@@ -40,7 +40,11 @@ export function controllersFor(
   const paceOf = (kind: KindName): Pace => paceBy(limits[kind], slowed[kind])
   return [
     gadgetController({
-      ...{ life, outside, watcher, resync, isCalm },
+      life,
+      outside,
+      watcher,
+      resync,
+      isCalm,
       once: once === true,
       counts: controls === true,
       pace: paceOf('Gadget'),
