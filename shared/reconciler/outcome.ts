@@ -1,5 +1,5 @@
 import type { ConditionPatch } from '../model/conditions.ts'
-import { tryDurationMs, type Duration } from '../model/duration.ts'
+import { durationMs, tryDurationMs, type Duration } from '../model/duration.ts'
 import type { JsonObject } from '../model/json.ts'
 import { toldMs } from './given-duration.ts'
 import { thrownText } from './thrown-text.ts'
@@ -131,4 +131,24 @@ export function withReport<Thrown extends Error>(error: Thrown, report: FailureR
 /** What `withReport` has put to an error. */
 export function reportOf(error: unknown): FailureReport | undefined {
   return failureReports.get(error as Error)
+}
+
+/**
+ * What several failures of one run say of the object: a later one goes ahead, and the object comes again by the
+ * shortest of the times.
+ */
+export function combineReports(reports: readonly FailureReport[]): FailureReport {
+  const timesMs = reports.flatMap(({ retryWithin }) => (retryWithin === undefined ? [] : [durationMs(retryWithin)]))
+  return {
+    ...reports.reduce(joinReports),
+    ...(timesMs.length > 0 && { retryWithin: Math.min(...timesMs) }),
+  }
+}
+
+function joinReports(one: FailureReport, other: FailureReport): FailureReport {
+  return {
+    ...one,
+    ...(other.status && { status: { ...one.status, ...other.status } }),
+    ...(other.conditions && { conditions: { ...one.conditions, ...other.conditions } }),
+  }
 }

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../model/json.ts'
 /**
  * How entities of one kind are dealt with on the far side, as plain calls: they are made by the helper, which decides,
  * counts, limits and retries. Each throws HttpError for an answer that is no success; anything else that is thrown
- * counts as an answer that was lost. They pass `ctx.signal` on, by their client.
+ * counts as an answer that was lost. What is thrown may have a report (`withReport`), which counts for the run of the
+ * call. They pass `ctx.signal` on, by their client.
  */
 export interface ExternalApi<Client> {
   /** Undefined, or HttpError 404: it is not there. Whoever cannot tell throws: unknown is never "gone". */

@@ -1,7 +1,7 @@
 import type { ConditionPatch } from '../../model/conditions.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { again, done, stop, waiting, withReport, type Outcome } from '../outcome.ts'
+import { again, combineReports, done, reportOf, stop, waiting, withReport, type Outcome } from '../outcome.ts'
 import type { CallFailed, RateLimited } from './calls.ts'
 import type { End } from './decide.ts'
 import type { Found } from './requirements.ts'
@@ -19,7 +19,7 @@ export function waitsFor<Client>(
   // JSON has no infinity; whoever waits for ever is woken by a change.
   if (untilMs !== Infinity) remember(run, { ...run.memory, wait: { digest: run.digest, untilMs, reason, message } })
   const ready = waiting(reason, message)
-  return done({ ready, ...reportOf(run, ready), ...resyncAt(run, untilMs) })
+  return done({ ready, ...stateOf(run, ready), ...resyncAt(run, untilMs) })
 }
 
 /** From memory alone, so that it is the same whether or not anything was called. */
@@ -100,10 +100,15 @@ export function concludeLimited<Client>(run: ExternalRun<Client>, { afterMs, mes
   })
 }
 
+/** What the author has put to the error goes ahead. */
 export function concludeFailure<Client>(run: ExternalRun<Client>, error: CallFailed): Error {
   const { reason, message } = error
-  if (error.class === 'terminal' || error.class === 'conflict') return concludeStop(run, { reason, message })
-  return withReport(error, { ...reportOf(run, error), ...within(run.periodMs) })
+  const isOver = error.class === 'terminal' || error.class === 'conflict'
+  const concluded = isOver
+    ? concludeStop(run, { reason, message })
+    : withReport(error, { ...stateOf(run, error), ...within(run.periodMs) })
+  const reports = [reportOf(concluded), reportOf(error.cause)].filter((report) => report !== undefined)
+  return withReport(concluded, combineReports(reports))
 }
 
 /** Stops until something changes or the period is over; triggers before that do not make it ask again. */
@@ -123,7 +128,7 @@ export function concludeStop<Client>(
     ...(request !== undefined && { request }),
   })
   const leftMs = atMs + periodMs - ctx.now()
-  return withReport(stop(reason, message), { ...reportOf(run, { reason, message }), ...within(leftMs) })
+  return withReport(stop(reason, message), { ...stateOf(run, { reason, message }), ...within(leftMs) })
 }
 
 /** What is noted with the object has little room, and a far side may answer with a page. Words are not cut in two. */
@@ -135,7 +140,7 @@ function beginningOf(text: string): string {
   return `${start.replace(/\S+$/, '').trimEnd() || start}…`
 }
 
-function reportOf<Client>(run: ExternalRun<Client>, failure: { readonly reason: string; readonly message: string }) {
+function stateOf<Client>(run: ExternalRun<Client>, failure: { readonly reason: string; readonly message: string }) {
   const conditions = { ...run.found.conditions, [run.spec.condition]: notReadyPatch(failure) }
   return { status: statusOf(run), conditions }
 }

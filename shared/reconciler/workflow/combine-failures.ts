@@ -1,6 +1,5 @@
-import { durationMs } from '../../model/duration.ts'
 import { hasCode } from '../../model/errors.ts'
-import { reportOf, RetryAfterError, StopError, withReport, type FailureReport } from '../outcome.ts'
+import { combineReports, reportOf, RetryAfterError, StopError, withReport } from '../outcome.ts'
 import { thrownText } from '../thrown-text.ts'
 import { verdictOf, type Verdict } from '../verdict.ts'
 
@@ -23,23 +22,6 @@ export function combineFailures(failures: readonly NodeFailure[]): Error {
   const reports = failures.flatMap(({ error }) => reportOf(error) ?? [])
   const combined = combineErrors(failures)
   return reports.length === 0 ? combined : withReport(combined, combineReports(reports))
-}
-
-/** It comes again by the shortest of the times. */
-function combineReports(reports: readonly FailureReport[]): FailureReport {
-  const timesMs = reports.flatMap(({ retryWithin }) => (retryWithin === undefined ? [] : [durationMs(retryWithin)]))
-  return {
-    ...reports.reduce(joinReports),
-    ...(timesMs.length > 0 && { retryWithin: Math.min(...timesMs) }),
-  }
-}
-
-function joinReports(one: FailureReport, other: FailureReport): FailureReport {
-  return {
-    ...one,
-    ...(other.status && { status: { ...one.status, ...other.status } }),
-    ...(other.conditions && { conditions: { ...one.conditions, ...other.conditions } }),
-  }
 }
 
 /**

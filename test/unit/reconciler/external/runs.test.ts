@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRateBudget, type RateBudget } from '../../../../shared/index.ts'
+import { createRateBudget, withReport, type ConditionPatch, type RateBudget } from '../../../../shared/index.ts'
 import { CallFailed } from '../../../../shared/reconciler/external/calls.ts'
 import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
 import { HttpError } from '../../../../shared/reconciler/external/http-error.ts'
@@ -446,6 +446,17 @@ describe('a call that fails', () => {
     expect(error).toMatchObject({ name: 'CallFailed', reason: 'CreateFailed', message: 'fetch failed: ECONNRESET' })
     expect(report?.conditions).toMatchObject({ Synced: { status: 'False', reason: 'CreateFailed' } })
     expect([report?.retryWithin, memory]).toEqual([60_000, { round: 0, intent: { atMs: nowMs } }])
+  })
+
+  it.each([
+    ['lost', new Error('no answer')],
+    ['refused', new HttpError(422, 'no')],
+  ])('says what its author says of it beside what the run says: %s', async (_how, thrown) => {
+    const quota: ConditionPatch = { status: 'False', reason: 'Full' }
+    const failing = { create: withReport(thrown, { conditions: { Quota: quota }, retryWithin: '20s' }) }
+    const { report } = await runOnce({ failing })
+    expect(report).toMatchObject({ status: { syncPeriod: '60s' }, retryWithin: 20_000 })
+    expect(report?.conditions).toMatchObject({ Quota: quota, Synced: { status: 'False' } })
   })
 
   it.each([
