@@ -50,6 +50,9 @@ export function microTimeOf(text: string): string | undefined {
 export const goTimePattern =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[-+]([01]\\d|2[0-3]):[0-5]\\d)$'
 
+/** What is said of a text that is none of them. */
+export const notGoTime = 'must be a time such as 2026-01-01T00:00:00Z'
+
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const anyTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[-+]\d\d:\d\d)$/i
 

@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts'
+import { goTimePattern, notGoTime } from '../time.ts'
 import { type CompiledSchema, jsonType } from './compiled-schema.ts'
 import { type FieldError, invalid, numeral, quote, tooLong, typeInvalid } from './field-error.ts'
 import type { Pattern } from './pattern.ts'
@@ -68,7 +69,12 @@ function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
   const isAffordable = spend(walk.budget, pattern.stepsPerCharacter * (1 + text.length))
   if (isAffordable && pattern.matches(text)) return
   if (!isAffordable) walk.errors.push(invalidHere(walk, text, tooMuchWork))
-  else reportInvalid(walk, text, `should match '${pattern.source}'`)
+  else reportInvalid(walk, text, describeMismatch(pattern))
+}
+
+/** An example says more than so long an expression. */
+function describeMismatch({ source }: Pattern): string {
+  return source === goTimePattern ? notGoTime : `should match '${source}'`
 }
 
 function reportInvalid(walk: Walk, value: Json, fault: string): void {

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { goTimePattern } from '../time.ts'
+import { goTimePattern, notGoTime } from '../time.ts'
 import { isDateTime } from './formats.ts'
 import { objectMetaSchema } from './object-meta.ts'
 import type { StructuralSchema } from './structural-schema.ts'
@@ -28,9 +28,7 @@ function typeFault(value: Json, schema: StructuralSchema): TypeFault | undefined
 }
 
 function timeFault(value: string): TypeFault | undefined {
-  return goTime.test(value) && isDateTime(value)
-    ? undefined
-    : { field: '', value, why: 'must be a time such as 2026-01-01T00:00:00Z' }
+  return goTime.test(value) && isDateTime(value) ? undefined : { field: '', value, why: notGoTime }
 }
 
 function itemFault(items: readonly Json[], schema: StructuralSchema | undefined): TypeFault | undefined {

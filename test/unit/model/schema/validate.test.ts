@@ -4,6 +4,7 @@ import type { Json } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { validate } from '../../../../shared/model/schema/validate.ts'
 import { processorMs } from '../../../support/processor-time.ts'
+import { goTimePattern } from '../../../../shared/model/time.ts'
 
 const text: StructuralSchema = { type: 'string' }
 
@@ -156,6 +157,12 @@ const rows: readonly Row[] = [
     schema: { ...text, pattern: '^[a-z]+$' },
     value: 'A',
     errors: ['spec: Invalid value: "A": spec in body should match \'^[a-z]+$\''],
+  },
+  {
+    because: 'a time that Go cannot read is answered with one that it can',
+    schema: { ...text, format: 'date-time', pattern: goTimePattern },
+    value: '2026-11-28t00:00:00z',
+    errors: ['spec: Invalid value: "2026-11-28t00:00:00z": spec in body must be a time such as 2026-01-01T00:00:00Z'],
   },
   { because: 'a pattern without anchors may match anywhere', schema: { ...text, pattern: 'b' }, value: 'abc' },
   { because: 'patterns have the syntax of RE2', schema: { ...text, pattern: '^(?i)[[:alpha:]]\\pL\\z' }, value: 'Aä' },
