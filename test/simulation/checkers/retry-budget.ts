@@ -16,26 +16,37 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
   const slackMs = local === undefined ? 2 * latencyMsMax + 50 : 1_000
   const slotMs = 1_000 / retryBudget.perSecond
   const retriesMs: number[] = []
-  const lines = new Map<string, { count: number; earliestMs: number }>()
+  const lines = new Map<string, Line>()
 
-  /** Of one machine, until those that asked before them have surely been written, too. */
-  const open: { readonly name: string; readonly of: string; readonly atMs: number; readonly writtenMs: number }[] = []
-
-  const soonestMs = (name: string, writtenMs: number): number => {
-    const line = lines.get(name) ?? { count: 0, earliestMs: -Infinity }
+  const lineOf = (name: string): Line => {
+    const line = lines.get(name) ?? { count: 0, earliestMs: -Infinity, open: [] }
     lines.set(name, line)
+    return line
+  }
+
+  const soonestMs = (line: Line, writtenMs: number): number => {
     line.earliestMs = Math.max(line.earliestMs, writtenMs - slackMs - line.count * slotMs)
     line.count += 1
     return line.earliestMs + (line.count - retryBudget.burst) * slotMs
   }
 
-  /** In the order in which they asked: who asks later is given a later time. */
-  const judge = (untilMs: number): void => {
-    open.sort((a, b) => a.atMs - b.atMs)
-    for (let next = open[0]; next !== undefined && next.writtenMs <= untilMs; next = open[0]) {
-      const { name, of, atMs, writtenMs } = next
-      open.shift()
-      if (atMs < soonestMs(name, writtenMs)) report(`retry budget: ${of} is tried again too soon`)
+  /** Who of these asked first nobody knows, and a longer backoff makes a retry later: only how many come by when counts. */
+  const judgeTogether = (line: Line, together: readonly Asked[]): void => {
+    const soonest = together.map(({ writtenMs }) => soonestMs(line, writtenMs))
+    together
+      .toSorted((a, b) => a.atMs - b.atMs)
+      .forEach(({ of, atMs }, i) => {
+        if (atMs < (soonest[i] ?? 0)) report(`retry budget: ${of} is tried again too soon`)
+      })
+  }
+
+  /** Those that are written within the slack of one another may have asked in another order than they are written. */
+  const judge = (line: Line, nowMs: number): void => {
+    for (;;) {
+      const { open } = line
+      const last = open.findIndex(({ writtenMs }, i) => (open[i + 1]?.writtenMs ?? nowMs) - writtenMs > slackMs)
+      if (last < 0) return
+      judgeTogether(line, open.splice(0, last + 1))
     }
   }
 
@@ -46,17 +57,33 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
       retriesMs.push(atMs)
       if (local === undefined) return
       const { kind, metadata } = write.after.object
-      open.push({ name: write.by.name, of: `${kind} ${metadata.name}`, atMs, writtenMs: world.nowMs() })
-      judge(world.nowMs() - slackMs)
+      const line = lineOf(write.by.name)
+      line.open.push({ of: `${kind} ${metadata.name}`, atMs, writtenMs: world.nowMs() })
+      judge(line, world.nowMs())
     },
     unmet: () => {
-      judge(Infinity)
+      for (const line of lines.values()) judge(line, Infinity)
       if (local !== undefined) return []
       const reserved = (table.reservations.get('all retries') ?? []).toSorted((a, b) => a - b)
       const early = retriesMs.toSorted((a, b) => a - b).find((atMs, i) => atMs < (reserved[i] ?? Infinity))
       return early === undefined ? [] : [`retry budget: a retry has no reservation of its own, at ${early}`]
     },
   }
+}
+
+/** A retry that took of the budget. */
+interface Asked {
+  readonly of: string
+  readonly atMs: number
+  readonly writtenMs: number
+}
+
+/** What one process of one machine has asked for, in the order of the writes. */
+interface Line {
+  count: number
+  earliestMs: number
+  /** Until those that asked before them have surely been written, too. */
+  readonly open: Asked[]
 }
 
 /**
