@@ -34,8 +34,6 @@ export interface Noted {
 /** Notes what an object refers to as it is stored, should nobody have looked when it changed. */
 export type NoteStored = (key: ObjectKey) => Promise<void>
 
-const gone: Promise<Noted> = Promise.resolve({ dropped: [], forget: async () => {} })
-
 interface Ports {
   readonly store: ObjectStore
   readonly index: ObjectIndex
@@ -56,9 +54,18 @@ export function createReferences(controllers: readonly Controller[], { store, in
     return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
   }
 
+  /** The removal took its notes away; a change from before it, which was told later, may have noted them again. */
+  async function forgetRemoved(key: ObjectKey): Promise<void> {
+    // Undefined: it is damaged, and so it is there.
+    const isThere = await absentIfDamaged(async () => (await store.get(key)) !== undefined)
+    if (isThere === false && (await index.references(key)).length > 0) await index.setReferences(key, [])
+  }
+
   return {
     note: ({ type, touched, stored: { object } }) => {
-      if (type === 'removed') return gone
+      if (type === 'removed' && targetsOf(object) !== undefined)
+        return Promise.resolve({ dropped: [], forget: () => forgetRemoved(keyOf(object)) })
+      if (type === 'removed') return undefined
       const wanted = isEnginesOwn(touched) ? undefined : targetsOf(object)
       return wanted && noteAll(keyOf(object), wanted)
     },

@@ -54,10 +54,7 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
     const notes: Notes = new Map()
     await Promise.all(objects.map((some) => noteInOrder(some, notes)))
     const sends = (await Promise.all(objects.map((some) => tellInOrder(some, notes)))).flat()
-    const byQueue = Map.groupBy(sends, ({ name }) => name)
-    await Promise.all([...byQueue].map(async ([name, all]) => queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))))
-    // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
-    await endHolds(sends, { store, queueOf })
+    await sendAll(sends, { store, queueOf })
     // What the earlier ones of an object dropped the last one did, too, or it refers to it again.
     const last = objects.flatMap((some) => some.flatMap((change) => notes.get(change) ?? []).at(-1) ?? [])
     await Promise.all(last.map((note) => note.forget()))
@@ -111,6 +108,23 @@ export function createRelay({ queueOf, store, index, clock, builtIn = [], ...opt
   }
 }
 
+/**
+ * One queue that is away keeps back no wake-up of the others. Rejects for it, and all are sent again with those that it
+ * did not take.
+ */
+async function sendAll(sends: readonly Send[], ports: Pick<RelayOptions, 'store' | 'queueOf'>): Promise<void> {
+  const byQueue = Map.groupBy(sends, ({ name }) => name)
+  const sent = await Promise.allSettled(
+    Array.from(byQueue, async ([name, all]) => {
+      await ports.queueOf({ name }).send(all.map(({ wakeUp }) => wakeUp))
+      // Only now: whoever is woken alone would go back to sleep, and the wake-up would wait behind it.
+      await endHolds(all, ports)
+    }),
+  )
+  const failed = sent.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
 /** Ends the holds of those that are woken now. */
 async function endHolds(
   sends: readonly Send[],
@@ -127,11 +141,12 @@ async function endHolds(
   }
   /** An object that was removed, the next of its name, and their record may each have left a hold. */
   const holdsOf = async ({ key, states }: Woken): Promise<readonly Hold[]> => {
-    const holds = states.flatMap((stored) => stored?.engine.hold ?? [])
-    if (holds.length > 0 || !states.includes(undefined)) return holds
+    const told = states.flatMap((stored) => stored?.engine.hold ?? [])
+    if (!states.includes(undefined)) return told
+    // What was told may have ended since, and be followed by another.
     const read = (at: ObjectKey): Promise<StoredObject | undefined> => absentIfDamaged(() => store.get(at))
     const { hold } = ((await read(key)) ?? (await read(recordKey(key))))?.engine ?? {}
-    return hold === undefined ? [] : [hold]
+    return hold === undefined ? told : [...told, hold]
   }
   await Promise.all(
     Array.from(woken.values(), async (one) => {

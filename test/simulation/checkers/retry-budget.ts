@@ -30,7 +30,10 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
     return line.earliestMs + (line.count - retryBudget.burst) * slotMs
   }
 
-  /** Who of these asked first nobody knows, and a longer backoff makes a retry later: only how many come by when counts. */
+  /**
+   * Who of these asked first nobody knows, and a longer backoff makes a retry later: what counts is how many come by
+   * when.
+   */
   const judgeTogether = (line: Line, together: readonly Asked[]): void => {
     const soonest = together.map(({ writtenMs }) => soonestMs(line, writtenMs))
     together

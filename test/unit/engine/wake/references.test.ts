@@ -3,6 +3,7 @@ import { createPrometheusTelemetry } from '../../../../shared/adapters/local/pro
 import { createNoteStored, createReferences, type NoteStored } from '../../../../shared/engine/wake/references.ts'
 import { createRelay, type Relay } from '../../../../shared/engine/wake/relay.ts'
 import { DamagedObjectError } from '../../../../shared/model/errors.ts'
+import type { ObjectKey } from '../../../../shared/model/object-key.ts'
 import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 import { ConfigMap, done, mapped, reference } from '../../../../shared/index.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
@@ -225,6 +226,34 @@ it('forgets nothing of an object that is gone by then', async () => {
   await opened.store.remove(one)
   await second?.forget()
   expect(writes).toEqual(['a', 'b,a'])
+})
+
+it('forgets what was noted behind the removal, and nothing of what has that name since or cannot be read', async () => {
+  const lists: (readonly ObjectKey[])[] = [[key]]
+  const index: ObjectIndex = {
+    ...opened.index,
+    references: async () => lists.at(-1) ?? [],
+    setReferences: async (_, targets) => void lists.push(targets),
+  }
+  const one = await create('a')
+  await opened.store.remove(one)
+  const forget = async (store = opened.store): Promise<void> => {
+    const told = await createReferences(controllers, { store, index }).note({ ...changeTo(one), type: 'removed' })
+    expect(told?.dropped).toEqual([])
+    await told?.forget()
+  }
+  const damaged = async (): Promise<never> => {
+    throw new DamagedObjectError('damaged', { uid: 'u', resourceVersion: '1' })
+  }
+  await forget({ ...opened.store, get: damaged })
+  expect(lists).toEqual([[key]])
+  await forget()
+  await forget()
+  expect(lists).toEqual([[key], []])
+  lists.push([key])
+  await create('b')
+  await forget()
+  expect(lists).toEqual([[key], [], [key]])
 })
 
 it('is asked nothing by a removal, by what the engine keeps, or by objects that nobody asks', async () => {

@@ -34,6 +34,8 @@ interface World {
   readonly referrers?: readonly ObjectKey[]
   readonly references?: readonly ObjectKey[]
   readonly startMs?: number
+  /** The queue that takes nothing. */
+  readonly away?: string
 }
 
 /** A relay, and what it does, in order. */
@@ -44,6 +46,7 @@ function relayIn({
   referrers = [],
   references = [],
   startMs = nowMs,
+  away,
 }: World) {
   const did: string[] = []
   const sent: (readonly [string, WakeUp])[] = []
@@ -52,6 +55,7 @@ function relayIn({
     ({
       send: async (wakeUps: readonly WakeUp[]) => {
         await Promise.resolve()
+        if (name === away) throw new Error('the queue is away')
         did.push(`send ${name} ${wakeUps.length}`)
         sent.push(...wakeUps.map((one) => [name, one] as const))
       },
@@ -180,6 +184,16 @@ describe('a change', () => {
   })
 })
 
+describe('a queue that is away', () => {
+  it('keeps back no wake-up of another, and all come again', async () => {
+    const held = { ...target('a'), stored: { ...storedWidget('a'), engine: heldUntil(nowMs + 1) } }
+    const builtIn = [route([held], { name: 'away' }), route([held], { name: 'there' })]
+    const { relay, did } = relayIn({ builtIn, away: 'away' })
+    await expect(relay([changeOf()])).rejects.toThrow('away')
+    expect(did).toEqual(['send there 1', 'wake there h'])
+  })
+})
+
 describe('a hold', () => {
   const rows: readonly (readonly [string, Controller, EngineState, boolean])[] = [
     ['of a change', widget, heldUntil(nowMs + 1), true],
@@ -214,6 +228,20 @@ describe('a hold', () => {
     })
     await relay([changeOf()])
     expect(did).toEqual(['send own 1', 'get test.setpoint.dev/a', 'wake own h'])
+  })
+
+  it('that was told is ended, and so is the one that has come since, where another change looks', async () => {
+    const key = keyOf(changeOf().stored.object)
+    const engine = { hold: { handle: 'since', untilMs: nowMs + 1 } }
+    const { relay, did } = relayIn({
+      builtIn: [
+        route([{ ...target('w'), key, stored: changeOf(heldUntil(nowMs + 1)).stored }]),
+        route([{ ...target('w'), key }]),
+      ],
+      stored: { [keyText(key)]: engine },
+    })
+    await relay([changeOf()])
+    expect(did.filter((one) => one.startsWith('wake'))).toEqual(['wake own h', 'wake own since'])
   })
 
   it('of an object that is gone is that of its record', async () => {
