@@ -82,6 +82,11 @@ export interface Outputs<Read> {
    */
   data(entity: JsonObject): Readonly<Record<string, string | undefined>>
   /**
+   * Which of them only the answer to `create` has. An entity that is found again, because that answer was lost, has lost
+   * these, and the object says so. Left out: nobody knows that there was something to lose.
+   */
+  readonly toldOnce?: readonly string[]
+  /**
    * In AWS, in the place of the Secret: a secret of Secrets Manager or a SecureString. Undefined: the Secret.
    * `vault.writes` of the reconciler must grant it.
    */

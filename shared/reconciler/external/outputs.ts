@@ -52,11 +52,50 @@ export async function keepOutputs(
 
 /** What an entity has told with the answer to its creation, as a note for the time until it is written. */
 export function listUnkept(outputs: Outputs<ApiObject> | undefined, entity: JsonObject): NotedOutputs {
+  const outputsUnkept = Object.keys(tryTelling(outputs, entity)).toSorted()
+  return outputsUnkept.length === 0 ? {} : { outputsUnkept }
+}
+
+/** Of an entity that was found again: what only the answer to its creation had is nowhere. */
+export function listNeverKept(outputs: Outputs<ApiObject> | undefined): NotedOutputs {
+  const { toldOnce = [] } = outputs ?? {}
+  return toldOnce.length === 0 ? {} : { outputsUnkept: toldOnce.toSorted() }
+}
+
+interface Updated {
+  readonly entity: JsonObject
+  /** As it was seen ahead of the update, if it was looked at. */
+  readonly before: JsonObject | undefined
+  readonly ctx: Context
+}
+
+/**
+ * What an entity tells with the answer to an update that it did not tell before, such as a new password, as a note for
+ * the time until it is written: what is stored by then is the old one. Undefined if nothing of it is new.
+ */
+export async function listNews(
+  outputs: Outputs<ApiObject> | undefined,
+  object: ApiObject,
+  { entity, before, ctx }: Updated,
+): Promise<Pick<ExternalMemory, 'outputsUnkept' | 'outputsBefore'> | undefined> {
+  const { outputKeys, outputs: stored, outputsUnkept = [] } = recall(ctx)
+  const told = tryTelling(outputs, entity)
+  const toldBefore = before === undefined ? {} : tryTelling(outputs, before)
+  const untold = Object.keys(told).filter((key) => toldBefore[key] === undefined)
+  if (outputs === undefined || outputKeys === undefined || untold.length === 0) return undefined
+  // What cannot be read now may be another than this.
+  const kept = await readStored(outputs.name(object), untold, ctx).catch((): Texts => ({}))
+  const news = untold.filter((key) => told[key] !== kept[key])
+  if (news.length === 0) return undefined
+  const all = [...new Set([...outputsUnkept, ...news])].toSorted()
+  return { outputsUnkept: all, ...(stored !== undefined && { outputsBefore: stored }) }
+}
+
+/** Whoever keeps them fails, too, and says so; what is known of the entity is noted before that. */
+function tryTelling(outputs: Outputs<ApiObject> | undefined, entity: JsonObject): Texts {
   try {
-    const outputsUnkept = Object.keys(tellingOnly(outputs?.data(entity) ?? {})).toSorted()
-    return outputsUnkept.length === 0 ? {} : { outputsUnkept }
+    return tellingOnly(outputs?.data(entity) ?? {})
   } catch {
-    // Whoever keeps them fails, too, and says so; the id of the entity is noted before that.
     return {}
   }
 }
@@ -157,7 +196,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** No digest: each sync reads and compares them. */
+/** No digest of what is to be nowhere else: each sync reads and compares it. */
 const inVault = 'vault'
 
 export async function areOutputsKept(

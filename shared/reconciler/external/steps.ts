@@ -3,7 +3,7 @@ import { CallFailed, RateLimited } from './calls.ts'
 import type { Action, End } from './decide.ts'
 import type { ExternalApi } from './external-api.ts'
 import { canBeNoted, note, withoutEntity, type EntityChange, type ExternalMemory } from './memory.ts'
-import { listUnkept } from './outputs.ts'
+import { listNeverKept, listNews, listUnkept } from './outputs.ts'
 import { declareFor, idIn, ownerOf, type ExternalRun } from './run.ts'
 
 /**
@@ -160,7 +160,7 @@ async function adopt<Client>(
     ...memory,
     ...(await locate(run)),
     id,
-    ...(how === 'found' ? {} : { adopted: how }),
+    ...(how === 'found' ? listNeverKept(run.spec.far.outputs) : { adopted: how }),
     ...(adoption && { adoptedAs: adoption.id }),
     ...(from !== undefined && { takenFrom: from }),
   })
@@ -182,6 +182,7 @@ async function update<Client>(
 ): Promise<void> {
   const { calls, client, spec, ctx } = run
   if (run.seen === undefined) await checkPlace(run)
+  const before = run.seen?.entity
   const wanted = withLocked(declareFor(run), run.seen?.entity ?? locked, spec.far.api.immutable)
   // What tells nothing of an entity does not tell that it is gone.
   const entity = await calls.make('update', async () =>
@@ -192,6 +193,11 @@ async function update<Client>(
   run.has = 'asserted'
   const { takenFrom, ...memory } = run.memory
   if (takenFrom !== undefined) remember(run, memory)
+  const news = await listNews(spec.far.outputs, run.object, { entity, before, ctx })
+  if (news !== undefined) {
+    remember(run, { ...run.memory, ...news })
+    await ctx.notes.keep()
+  }
   if (drift.length > 0) await ctx.outside.recordDrift(`${drift.join(', ')} changed outside; put back`)
 }
 

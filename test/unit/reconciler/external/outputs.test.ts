@@ -26,7 +26,7 @@ interface World {
   readonly accounts: Map<string, { id: string; size: number; owner: string }>
 }
 
-async function start({ isToldOnce = false, isShownAtOnce = true } = {}): Promise<World> {
+async function start({ isToldOnce = false, isShownAtOnce = true, rotates = false } = {}): Promise<World> {
   let looks = 0
   const accounts: World['accounts'] = new Map()
   const vault = createTestVault()
@@ -43,9 +43,10 @@ async function start({ isToldOnce = false, isShownAtOnce = true } = {}): Promise
         return { ...made, isNew: true }
       },
       update: async (_, id, declared) => {
+        const isOther = accounts.get(id)?.size !== declared['size']
         const found = { ...accounts.get(id), ...declared, id } as { id: string; size: number; owner: string }
         accounts.set(id, found)
-        return found
+        return rotates && isOther ? { ...found, isNew: true } : found
       },
       delete: async (_, id) => void accounts.delete(id),
       idOf: ({ id }) => String(id),
@@ -57,7 +58,11 @@ async function start({ isToldOnce = false, isShownAtOnce = true } = {}): Promise
     },
     outputs: {
       name: ({ metadata: { name } }) => `${name}-login`,
-      data: ({ id, isNew }) => ({ password: isToldOnce && isNew !== true ? undefined : password, user: String(id) }),
+      data: ({ id, size, isNew }) => ({
+        password: isToldOnce && isNew !== true ? undefined : rotates ? `${password}-${String(size)}` : password,
+        user: String(id),
+      }),
+      ...(isToldOnce && { toldOnce: ['password'] }),
       to: ({ spec }) => spec.to,
     },
   })
@@ -226,6 +231,48 @@ describe('outputs of an external', () => {
     world.accounts.clear()
     await env.advance('5m')
     expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
+    expect(await env.get(Account, 'a')).toMatchObject({ status: { conditions: [{ status: 'True' }, {}] } })
+  })
+
+  it.each([
+    ['a process that ends', 1, { kind: 'crash' }],
+    ['a disk that takes nothing', 3, { kind: 'error', error: storeIsAway }],
+  ] as const)('that only the creation told are said to be lost by %s behind it', async (_what, times, fault) => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const refuse = (left: number): void =>
+      env.faults.once('store.replace', fault, () => {
+        const isMade = world.accounts.size > 0
+        if (isMade && left > 1) refuse(left - 1)
+        return isMade
+      })
+    refuse(times)
+    await apply(world)
+    await env.advance('5m')
+    const lost = 'password is told no more, and cannot be read where it is kept: it was never written; if it is lost'
+    expect(JSON.stringify(await env.get(Account, 'a'))).toContain(lost)
+    world.accounts.clear()
+    await env.advance('30m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
+  })
+
+  it('that an update tells anew are kept, or said to be lost by a write that fails', async () => {
+    const world = await start({ isToldOnce: true, rotates: true })
+    await using env = world.env
+    const login = async () => (await env.get(Secret, 'a-login'))?.data
+    await apply(world)
+    await env.patch(Account, 'a', { spec: { size: 2 } })
+    await env.advance('5m')
+    expect(await login()).toEqual({ password: btoa(`${password}-2`), user: btoa('id-1') })
+    const error = { kind: 'error', error: storeIsAway } as const
+    env.faults.once('store.replace', error, ([stored]) => JSON.stringify(stored).includes(btoa(`${password}-3`)))
+    await env.patch(Account, 'a', { spec: { size: 3 } })
+    await env.advance('5m')
+    expect(JSON.stringify(await env.get(Account, 'a'))).toContain('password is told no more')
+    expect(await login()).toEqual({ password: btoa(`${password}-2`), user: btoa('id-1') })
+    await env.patch(Secret, 'a-login', { stringData: { password: 'by hand' } })
+    await env.advance('5m')
+    expect(await login()).toEqual({ password: btoa('by hand'), user: btoa('id-1') })
     expect(await env.get(Account, 'a')).toMatchObject({ status: { conditions: [{ status: 'True' }, {}] } })
   })
 
