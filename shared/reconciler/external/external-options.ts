@@ -82,8 +82,8 @@ export interface Outputs<Read> {
    */
   data(entity: JsonObject): Readonly<Record<string, string | undefined>>
   /**
-   * Which of them only the answer to `create` has. An entity that is found again, because that answer was lost, has lost
-   * these, and the object says so. Left out: nobody knows that there was something to lose.
+   * Which of them only the answer to `create` has. An entity that is found again, because that answer was lost, has
+   * lost these, and the object says so. Left out: nobody knows that there was something to lose.
    */
   readonly toldOnce?: readonly string[]
   /**
