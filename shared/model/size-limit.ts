@@ -7,9 +7,11 @@ import type { Touched } from './stored-object.ts'
 export const bytesMax = 350 * 1_024
 /**
  * With what the engine keeps for it, of the 400 KB that DynamoDB takes: why an object waits can be said of one that is
- * full, too, and it can be deleted, and its last state kept.
+ * full, too, and its last state kept.
  */
 const bytesMaxInAll = 390 * 1_024
+/** With that, while it is being deleted: nothing that the engine has kept stands in the way. */
+const bytesMaxAtEnd = 394 * 1_024
 
 /** Of an object as text, and of what the engine remembers of it. */
 export interface StateBytes {
@@ -23,7 +25,8 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
   const mayBeFull = isOfEngine || isDeleting(object) || isOfRemovedKind(object)
   if (!mayBeFull && bytes.object > bytesMax) throw tooLarge(object, bytes.object, bytesMax)
   const inAll = bytes.object + bytes.engine
-  if (inAll > bytesMaxInAll) throw tooLarge(object, inAll, bytesMaxInAll)
+  const mostInAll = isDeleting(object) ? bytesMaxAtEnd : bytesMaxInAll
+  if (inAll > mostInAll) throw tooLarge(object, inAll, mostInAll)
 }
 
 function tooLarge({ kind, metadata }: ApiObject, bytes: number, limit: number): OperatingError {

@@ -3,7 +3,7 @@ import type { StoredObject } from '../model/stored-object.ts'
 
 /**
  * The next state, with the owner that this write takes the object from: the relay wakes that one, too, which the object
- * names no more. The write after it takes the note away.
+ * names no more. The next change takes the note away.
  */
 export function withFormerOwner(before: StoredObject, next: StoredObject): StoredObject {
   const owner = controllerOf(before.object)

@@ -123,7 +123,10 @@ describe('an owner', () => {
     expect(await child()).toMatchObject({ data: { a: '1' } })
   })
 
-  it('A32 deleted with orphan lets its child go though a run under way takes it back', async () => {
+  it.each([
+    ['with a clean-up', { cleanup: async () => done() }],
+    ['without one', {}],
+  ])('A32 %s, deleted with orphan, lets its child go though a run under way would take it', async (_how, cleaning) => {
     let isSlow = false
     env = await createTestEnv({
       reconcilers: [
@@ -134,7 +137,7 @@ describe('an owner', () => {
             await ctx.apply(ConfigMap, { metadata: { name: 'child' }, data: { a: '1' } })
             return done()
           },
-          { owns: [ConfigMap], cleanup: async () => done() },
+          { owns: [ConfigMap], ...cleaning },
         ),
       ],
     })
@@ -146,7 +149,15 @@ describe('an owner', () => {
     await env.delete(Widget, 'w', { propagation: 'Orphan' })
     await env.advance('1h')
     expect(await env.get(Widget, 'w')).toBeUndefined()
+    expect(await child()).toMatchObject({ data: { a: '1' } })
     expect((await child())?.metadata).not.toHaveProperty('ownerReferences')
+  })
+
+  it('A32 an owner takes what nobody has', async () => {
+    await startWithChild()
+    await env.patch(ConfigMap, 'child', { metadata: { ownerReferences: null } })
+    await env.settle()
+    expect((await child())?.metadata.ownerReferences).toMatchObject([{ name: 'w' }])
   })
 
   it('A32 D26 takes all of very many children with it', async () => {

@@ -14,7 +14,7 @@ export function nextWait(live: StoredObject, verdict: Verdict, facts: RunFacts):
   const asked = waitOfVerdict(live.engine, verdict, facts)
   const hasTimer = verdict.kind === 'done' && verdict.resyncAfterMs !== undefined
   const resynced = hasTimer ? asked : noLaterThanResync(asked, live, facts)
-  return noLaterThanDeadline(noSoonerThanProbe(resynced, facts), facts)
+  return noLaterThanDeadline(noSoonerThanProbe(resynced, facts), live.engine, facts)
 }
 
 /** What the verdict alone asks for. */
@@ -99,14 +99,20 @@ function noSoonerThanProbe(wait: Wait | undefined, { probeAtMs = -Infinity, gene
 /**
  * An object that rests or runs again anyway runs at its next deadline at the latest; a failed, stopped or postponed one
  * keeps its own time. A deadline that had passed when the run began wakes nobody again. A deadline that passed during
- * the run still wakes the object, because the run may have looked before it.
+ * the run still wakes the object, because the run may have looked before it. If this run has set it, the object has its
+ * time again from now on: a run that takes longer than the time that it sets would otherwise follow itself at once.
  */
 function noLaterThanDeadline(
   wait: Wait | undefined,
+  { memory: { expectations: before = {} } = {} }: EngineState,
   { expectations = {}, nowMs, begunMs = nowMs, generation }: RunFacts,
 ): Wait | undefined {
-  const open = Object.values(expectations).filter((untilMs) => untilMs > Math.min(begunMs, nowMs))
-  const atMs = Math.max(nowMs, Math.min(...open))
+  const open = Object.entries(expectations).filter(([, untilMs]) => untilMs > Math.min(begunMs, nowMs))
+  const timesMs = open.map(([name, untilMs]) => {
+    if (untilMs >= nowMs) return untilMs
+    return before[name] === untilMs ? nowMs : nowMs + untilMs - begunMs
+  })
+  const atMs = Math.min(...timesMs)
   const isFree = wait === undefined || wait.kind === 'Requeue' || wait.kind === 'Resync'
   return isFree && atMs < (wait?.atMs ?? Infinity) ? { kind: 'Expectation', generation, atMs } : wait
 }

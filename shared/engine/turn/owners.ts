@@ -1,7 +1,8 @@
 import { OperatingError } from '../../model/errors.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { keyOf, keyText, type ObjectKey } from '../../model/object-key.ts'
-import { controllerOf, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
+import { controllerOf, isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
+import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Place } from '../../resources/resources.ts'
 
 /** Where an owner can be: in the child's namespace, or in none. */
@@ -39,13 +40,50 @@ export function withOwner(child: JsonObject, at: Place, owner: ApiObject): JsonO
  * One object's child is taken over by none of another name: both would say that all is well, and only one would have
  * it.
  */
-export function refuseAnothersChild(child: ApiObject, owner: ApiObject): void {
+function refuseAnothersChild(child: ApiObject, owner: ApiObject): void {
   const there = controllerOf(child)
   if (there === undefined || isNamed(owner, there, child)) return
   throw new OperatingError(
     'APPLY_CONFLICT',
     `${child.kind} ${child.metadata.name} is a child of ${there.kind} ${there.name}: give it another name, or apply it with { owned: false }`,
   )
+}
+
+/** Nobody has the child that is to be applied. */
+class UnownedError extends Error {
+  override readonly name = 'UnownedError'
+}
+
+/**
+ * Applies a child, whose `check` is done on what is there, each time. What nobody has may have been let go by the
+ * deletion of its owner, which a run under way has not seen: so the owner is read once more, behind that look. Throws
+ * VERSION_CONFLICT if it is on its way or gone: the child stays as it was left.
+ */
+export async function applyChild<Result>(
+  owner: ApiObject,
+  store: Pick<ObjectStore, 'get'>,
+  apply: (check: (live: ApiObject) => void) => Promise<Result>,
+): Promise<Result> {
+  let mayAdopt = isDeleting(owner)
+  const check = (live: ApiObject): void => {
+    refuseAnothersChild(live, owner)
+    if (!mayAdopt && controllerOf(live) === undefined) throw new UnownedError()
+  }
+  try {
+    return await apply(check)
+  } catch (error) {
+    if (!(error instanceof UnownedError)) throw error
+    await requireLiving(owner, store)
+    mayAdopt = true
+    return apply(check)
+  }
+}
+
+async function requireLiving(owner: ApiObject, store: Pick<ObjectStore, 'get'>): Promise<void> {
+  const { kind, metadata } = owner
+  const live = (await store.get(keyOf(owner)))?.object
+  if (live?.metadata.uid === metadata.uid && !isDeleting(live)) return
+  throw new OperatingError('VERSION_CONFLICT', `${kind} ${metadata.name} has been deleted: it takes nothing any more`)
 }
 
 function ownerReference({ apiVersion, kind, metadata }: ApiObject): OwnerReference {

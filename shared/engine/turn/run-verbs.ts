@@ -16,7 +16,7 @@ import type { ObservedRun } from '../insight/run-observer.ts'
 import { asRead, findSpecFaults } from '../state/as-read.ts'
 import { childrenOf } from './children.ts'
 import type { EngineOptions } from './engine-options.ts'
-import { refuseAnothersChild, withOwner } from './owners.ts'
+import { applyChild, withOwner } from './owners.ts'
 import type { RunTime } from './run-times.ts'
 
 export interface VerbsOptions {
@@ -89,10 +89,11 @@ export class RunVerbs {
   ): Promise<Read> {
     const type = await this.#requireServed(kind, 'write')
     const { at, body, isChild } = this.#placeBody(type, applied, owned)
-    const check = (live: ApiObject): void => refuseAnothersChild(live, this.#options.object)
+    const { object, engine } = this.#options
     const patch = { type: 'apply', body, force: true } as const
-    const write = isChild ? { ...this.#write, check } : this.#write
-    return this.#noteWrite(type, await this.#resources.patch(type, at, patch, write)) as Read
+    const apply = (check?: (live: ApiObject) => void): Promise<Written> =>
+      this.#resources.patch(type, at, patch, check === undefined ? this.#write : { ...this.#write, check })
+    return this.#noteWrite(type, await (isChild ? applyChild(object, engine.store, apply) : apply())) as Read
   }
 
   async create<Read, Body>(

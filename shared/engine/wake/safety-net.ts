@@ -36,7 +36,7 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   const withSafetyTimer = (type: Change['type'], stored: StoredObject, touched: Touched): StoredObject => {
     if (!touches(touched, 'spec', 'delete') || !isRun(stored, touched)) return stored
     if (!isWanted(type, stored, touched)) return stored
-    return withNet(stored, clock.nowMs() + netAfterMs)
+    return withNet(stored, clock.nowMs())
   }
   return {
     ...store,
@@ -45,11 +45,16 @@ export function withSafetyNet(store: ObjectStore, { clock, controllers, logger }
   }
 }
 
-/** An earlier wish serves as a net; the net of an earlier change gives way to this one. */
-function withNet({ object, engine: { netMs: before, ...engine } }: StoredObject, netMs: number): StoredObject {
-  const { wakeAtMs = Infinity } = engine
+/**
+ * An earlier wish serves as a net; the net of an earlier change gives way to this one, unless nobody has seen that
+ * change for so long that its wake-up must be lost.
+ */
+function withNet({ object, engine: { netMs: before, ...engine } }: StoredObject, nowMs: number): StoredObject {
+  const { wakeAtMs = Infinity, change } = engine
+  const netMs = nowMs + netAfterMs
   const isEarlier = wakeAtMs !== before && wakeAtMs <= netMs
-  return isEarlier ? withWish({ object, engine }, netMs) : { object, engine: { ...engine, wakeAtMs: netMs, netMs } }
+  const isLost = change?.sinceMs !== undefined && change.sinceMs + netAfterMs <= nowMs
+  return isEarlier || isLost ? withWish({ object, engine }, netMs) : { object, engine: { ...engine, wakeAtMs: netMs, netMs } }
 }
 
 /**

@@ -16,8 +16,8 @@ describe('the size of an object', () => {
     ['by the engine', widget, ['engine'], 390],
     ['with its timer', widget, ['timer'], 390],
     ['by the engine, with its timer', widget, ['engine', 'timer'], 390],
-    ['that is deleted', going, ['delete'], 390],
-    ['that is being deleted', going, ['meta'], 390],
+    ['that is deleted', going, ['delete'], 394],
+    ['that is being deleted', going, ['meta'], 394],
     ['that keeps removed ones', record, ['spec'], 390],
   ])('%s is limited', (_what, object, touched, most) => {
     const bytes = most * kib

@@ -247,7 +247,21 @@ const rows: readonly Row[] = [
   },
   {
     what: 'an expectation that passed during the run is run at once: it may have been asked before',
+    before: { memory: { expectations: { a: nowMs - 5 } } },
     facts: { expectations: { a: nowMs - 5, b: nowMs - 10 }, begunMs: nowMs - 10 },
+    verdict: done,
+    wait: timed('Expectation', nowMs),
+  },
+  {
+    what: 'an expectation that the run has set, and that has passed since, has its time once more',
+    before: { memory: { expectations: { a: nowMs - 9 } } },
+    facts: { expectations: { a: nowMs - 2 }, begunMs: nowMs - 10 },
+    verdict: done,
+    wait: timed('Expectation', nowMs + 8),
+  },
+  {
+    what: 'an expectation that the run has set, and that is due as it ends, is run then',
+    facts: { expectations: { a: nowMs }, begunMs: nowMs - 10 },
     verdict: done,
     wait: timed('Expectation', nowMs),
   },

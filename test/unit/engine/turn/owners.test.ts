@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { childrenOf } from '../../../../shared/engine/turn/children.ts'
-import { isNamed, ownerKeys, refuseAnothersChild, withOwner } from '../../../../shared/engine/turn/owners.ts'
+import { applyChild, isNamed, ownerKeys, withOwner } from '../../../../shared/engine/turn/owners.ts'
 import { keyOf, type ObjectKey } from '../../../../shared/model/object-key.ts'
 import type { ApiObject, OwnerReference } from '../../../../shared/model/object.ts'
 import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
@@ -56,12 +56,45 @@ describe('an owner', () => {
     expect(() => withOwner(body, { namespace: 'elsewhere', name: 'c' }, owner)).toThrow('cannot own c outside')
   })
 
-  it('takes nobody else’s child', () => {
-    const other = { ...reference, name: 'other' }
-    expect(() => refuseAnothersChild(child('c', [other]), owner)).toThrow('is a child of Widget other')
-    refuseAnothersChild(child('c', [reference]), owner)
-    refuseAnothersChild(child('c'), owner)
-    refuseAnothersChild(child('c', [{ ...other, controller: false }]), owner)
+  describe('applies', () => {
+    const other = { ...reference, name: 'other', uid: 'other' }
+    /** What comes of each look, and whether the owner was read. */
+    async function looksOf(is: ApiObject, live: ApiObject | undefined, by = owner) {
+      const looks: unknown[] = []
+      let reads = 0
+      const store = {
+        get: async () => {
+          reads++
+          return live && { object: live, engine: {} }
+        },
+      }
+      const applied = applyChild(by, store, async (check) => {
+        check(is)
+        looks.push('applied')
+      })
+      await applied.catch((error: unknown) => looks.push(error))
+      return { looks, reads }
+    }
+    const going = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+    const another = { ...owner, metadata: { ...owner.metadata, uid: 'another' } }
+    const deleted = expect.objectContaining({ code: 'VERSION_CONFLICT' })
+
+    it.each([
+      ['its own child', child('c', [reference]), owner, owner, 'applied', 0],
+      ['what nobody has, once it has looked at itself', child('c'), owner, owner, 'applied', 1],
+      ['what others only name', child('c', [{ ...other, controller: false }]), owner, owner, 'applied', 1],
+      ['nothing more if it is being deleted by then', child('c'), going, owner, deleted, 1],
+      ['nothing more if it is gone', child('c'), undefined, owner, deleted, 1],
+      ['nothing more if another has its name', child('c'), another, owner, deleted, 1],
+      ['what its clean-up asks for', child('c'), going, going, 'applied', 0],
+    ] as const)('%s', async (_what, is, live, by, look, reads) => {
+      expect(await looksOf(is, live, by)).toEqual({ looks: [look], reads })
+    })
+
+    it('nobody else’s child', async () => {
+      const { looks, reads } = await looksOf(child('c', [other]), owner)
+      expect([String(looks[0]), reads]).toEqual([expect.stringContaining('is a child of Widget other'), 0])
+    })
   })
 })
 

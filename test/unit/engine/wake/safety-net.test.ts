@@ -91,6 +91,16 @@ describe('a write', () => {
   // A run that began with the wish that is there strikes it out, and may not see this change.
   const next = { change, wakeAtMs: netMs, netMs }
   it.each([
+    ['is not yet lost', nowMs - 299_999, next],
+    ['must be lost by now', nowMs - 300_000, { wakeAtMs: netMs - 10 }],
+  ])('behind a change that nobody has seen, and that %s', async (_how, sinceMs, wanted) => {
+    const unseen = { ...change, sinceMs }
+    const one = storedAs({ engine: { change: unseen, wakeAtMs: netMs - 9, netMs: netMs - 9 } })
+    const after = await written((store) => store.replace(one, ['spec']), [widget])
+    expect(after).toEqual({ ...wanted, change: unseen })
+  })
+
+  it.each([
     ['sooner', { wakeAtMs: netMs - 1 }, { change, wakeAtMs: netMs - 2 }],
     ['at the same time', { wakeAtMs: netMs }, { change, wakeAtMs: netMs - 1 }],
     ['later', { wakeAtMs: netMs + 1 }, next],
