@@ -146,7 +146,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         await policies.mutate(asked)
         await policies.review(asked)
       }
-      const next = withAcceptedChange(kind, before, { ...before, object: marked }, by)
+      const next = withFormerOwner(before, withAcceptedChange(kind, before, { ...before, object: marked }, by))
       const gone = isReleased(next.object)
       const touched = touchedByDeletion(before.object, next.object)
       if (dryRun || (touched.length === 0 && !gone)) return { stored: next, gone }
