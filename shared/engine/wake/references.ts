@@ -63,11 +63,10 @@ export function createReferences(controllers: readonly Controller[], { store, in
 
   return {
     note: ({ type, touched, stored: { object } }) => {
-      if (type === 'removed' && targetsOf(object) !== undefined)
-        return Promise.resolve({ dropped: [], forget: () => forgetRemoved(keyOf(object)) })
-      if (type === 'removed') return undefined
-      const wanted = isEnginesOwn(touched) ? undefined : targetsOf(object)
-      return wanted && noteAll(keyOf(object), wanted)
+      const isRemoved = type === 'removed'
+      const wanted = isEnginesOwn(touched) && !isRemoved ? undefined : targetsOf(object)
+      if (!isRemoved) return wanted && noteAll(keyOf(object), wanted)
+      return wanted && Promise.resolve({ dropped: [], forget: () => forgetRemoved(keyOf(object)) })
     },
   }
 }

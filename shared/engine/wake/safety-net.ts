@@ -54,7 +54,9 @@ function withNet({ object, engine: { netMs: before, ...engine } }: StoredObject,
   const netMs = nowMs + netAfterMs
   const isEarlier = wakeAtMs !== before && wakeAtMs <= netMs
   const isLost = change?.sinceMs !== undefined && change.sinceMs + netAfterMs <= nowMs
-  return isEarlier || isLost ? withWish({ object, engine }, netMs) : { object, engine: { ...engine, wakeAtMs: netMs, netMs } }
+  return isEarlier || isLost
+    ? withWish({ object, engine }, netMs)
+    : { object, engine: { ...engine, wakeAtMs: netMs, netMs } }
 }
 
 /**

@@ -36,11 +36,9 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
    */
   const judgeTogether = (line: Line, together: readonly Asked[]): void => {
     const soonest = together.map(({ writtenMs }) => soonestMs(line, writtenMs))
-    together
-      .toSorted((a, b) => a.atMs - b.atMs)
-      .forEach(({ of, atMs }, i) => {
-        if (atMs < (soonest[i] ?? 0)) report(`retry budget: ${of} is tried again too soon`)
-      })
+    const byTime = together.toSorted((a, b) => a.atMs - b.atMs)
+    for (const [i, { of, atMs }] of byTime.entries())
+      if (atMs < (soonest[i] ?? 0)) report(`retry budget: ${of} is tried again too soon`)
   }
 
   /** Those that are written within the slack of one another may have asked in another order than they are written. */

@@ -87,7 +87,7 @@ describe('an owner', () => {
       ['nothing more if it is gone', child('c'), undefined, owner, deleted, 1],
       ['nothing more if another has its name', child('c'), another, owner, deleted, 1],
       ['what its clean-up asks for', child('c'), going, going, 'applied', 0],
-    ] as const)('%s', async (_what, is, live, by, look, reads) => {
+    ] as const)('%s', async (...[, is, live, by, look, reads]) => {
       expect(await looksOf(is, live, by)).toEqual({ looks: [look], reads })
     })
 
