@@ -1,6 +1,7 @@
+import { absentIfDamaged } from '../../model/damage.ts'
 import { hasCode } from '../../model/errors.ts'
 import { equal } from '../../model/json.ts'
-import type { ObjectKey } from '../../model/object-key.ts'
+import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject, Touched } from '../../model/stored-object.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
@@ -23,9 +24,10 @@ export interface DeadMessage {
 /**
  * Takes in dead messages, so that none is a key forgotten: its object says that it is Stalled and why, there is an
  * event, and the next run is a timer in the object, a quarter of an hour away. Nothing happens for an object that is
- * gone, and the same message once more changes nothing while that timer runs. A wake-up of the engine's own loops,
- * whose object has no timer of theirs, is sent again; that of a loop that is no more is dropped, since it would come
- * back for ever. Rejects if the store or the queue refuses; the message is then to come again.
+ * gone, or damaged, which the log then says: what puts it back is a write, and wakes it. The same message once more
+ * changes nothing while that timer runs. A wake-up of the engine's own loops, whose object has no timer of theirs, is
+ * sent again; that of a loop that is no more is dropped, since it would come back for ever. Rejects if the store or
+ * the queue refuses; the message is then to come again.
  */
 export type DeadLetters = (message: DeadMessage) => Promise<void>
 
@@ -64,7 +66,7 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
       await events.record(written, { type: 'Warning', ...notEnded, component: controller.name })
   }
 
-  /** The object as it was written; undefined if it is gone or nothing was to be written. */
+  /** The object as it was written; undefined if it is gone or damaged, or nothing was to be written. */
   async function change(
     key: ObjectKey,
     next: (live: StoredObject, facts: Pick<TurnFacts, 'nowMs' | 'chance'>) => StoredObject,
@@ -72,8 +74,9 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
     const chance = random.next()
     const again = (live: StoredObject | undefined): StoredObject | undefined =>
       live && next(live, { nowMs: clock.nowMs(), chance })
-    const { stored, isWritten } = await writeNewest(store, key, again, findTouchedParts)
-    return isWritten ? stored?.object : undefined
+    const newest = await absentIfDamaged(() => writeNewest(store, key, again, findTouchedParts))
+    if (newest === undefined) logger.error('dead letter dropped: its object is damaged', { key: keyText(key) })
+    return newest?.isWritten === true ? newest.stored?.object : undefined
   }
 }
 

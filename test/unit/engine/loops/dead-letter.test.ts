@@ -4,7 +4,7 @@ import { createDeadLetters, type DeadLetters } from '../../../../shared/engine/l
 import type { RecordedEvent } from '../../../../shared/engine/insight/event-recorder.ts'
 import { again, ConfigMap, done, mapped, type Controller } from '../../../../shared/index.ts'
 import { conditionOf } from '../../../../shared/model/conditions.ts'
-import { OperatingError } from '../../../../shared/model/errors.ts'
+import { DamagedObjectError, OperatingError } from '../../../../shared/model/errors.ts'
 import type { ApiObject } from '../../../../shared/model/object.ts'
 import { keyOf } from '../../../../shared/model/object-key.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
@@ -27,7 +27,9 @@ const clock = createVirtualClock()
 const random = createSeededRandom(1)
 const lines: string[] = []
 const warn = (line: string): void => void lines.push(line)
-const logger = { debug: () => {}, info: () => {}, warn, error: () => {}, with: () => logger }
+const errors: unknown[] = []
+const error = (...line: unknown[]): void => void errors.push(line)
+const logger = { debug: () => {}, info: () => {}, warn, error, with: () => logger }
 
 let store: ObjectStore
 let resources: Resources
@@ -43,6 +45,7 @@ async function start(controllers: readonly Controller[]): Promise<void> {
   events = []
   sent = []
   lines.length = 0
+  errors.length = 0
   const catalog = createKindCatalog({ store, clock, maxAgeMs: 0 })
   await installBasics({ resources, catalog, controllers })
   deadLetters = createDeadLetters({
@@ -133,6 +136,16 @@ describe('a dead message', () => {
   it('of an object that is gone is dropped', async () => {
     await deadLetters(letter)
     expect({ events, sent }).toEqual({ events: [], sent: [] })
+  })
+
+  it.each(['', '-fan-out'])('of an object that is damaged is dropped, and the log says so: %s', async (suffix) => {
+    await createWidget()
+    const remains = { uid: 'u', resourceVersion: '1' }
+    store.get = () => Promise.reject(new DamagedObjectError('Widget w is damaged', remains))
+    await deadLetters({ loop: `${controller.name}${suffix}`, wakeUp: { ...wakeUp, timerAtMs: 5 } })
+    expect({ events, sent }).toEqual({ events: [], sent: [] })
+    const about = { key: 'test.setpoint.dev/Widget/default/w' }
+    expect(errors).toEqual([['dead letter dropped: its object is damaged', about]])
   })
 
   it('of another kind, of a controller that had the name before, says nothing of its object', async () => {
