@@ -317,8 +317,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a partly failed batch of the stream counts as relayed',
     file: 'shared/runtime/aws/relay.ts',
-    find: 'failed = isAway(error) ? records[0]?.id : await oneByOne(records, untilMs)',
-    replace: 'failed = records.length > 1 ? undefined : await oneByOne(records, untilMs)',
+    find: 'failed = isAway(error) ? records[0]?.id : await oneByOne(records, relaying)',
+    replace: 'failed = records.length > 1 ? undefined : await oneByOne(records, relaying)',
   },
   {
     bug: 'the tick does not store its position',

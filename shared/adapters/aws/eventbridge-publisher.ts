@@ -6,6 +6,7 @@ import {
   type PutEventsResultEntry,
 } from '@aws-sdk/client-eventbridge'
 import type { Condition } from '../../model/conditions.ts'
+import { OperatingError } from '../../model/errors.ts'
 import type { Transition } from '../../model/transitions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
@@ -31,29 +32,46 @@ export interface EventBridgePublisherOptions {
  * `Failed`, and in the detail `group`, `kind`, `namespace`, `name`, `uid`, `generation`, `resourceVersion` and the
  * `condition` with its states `before` and `after`. A rule may see one twice, with the same uid and resourceVersion.
  * Rejects once some could not be put: THROTTLED or UNAVAILABLE for what may work later, INTERNAL for what is refused
- * for good.
+ * for good. Whoever waits no longer aborts: what is on its way may have been put all the same.
  */
-export type PublishTransitions = (transitions: readonly Transition[]) => Promise<void>
+export type PublishTransitions = (transitions: readonly Transition[], telling?: Telling) => Promise<void>
+
+export interface Telling {
+  readonly signal?: AbortSignal
+  /** The bus has taken so many more. */
+  readonly onTaken?: (count: number) => void
+}
 
 export function createEventBridgePublisher(options: EventBridgePublisherOptions): PublishTransitions {
   const { client, bus, clock, random } = options
   const attempt = `put events on the bus ${bus}`
 
-  const call = async (
+  async function call(
     batch: readonly PutEventsRequestEntry[],
-  ): Promise<readonly EntryRefusal<PutEventsRequestEntry>[]> => {
+    { signal, onTaken }: Telling,
+  ): Promise<readonly EntryRefusal<PutEventsRequestEntry>[]> {
+    if (signal?.aborted === true) throw new OperatingError('UNAVAILABLE', `cannot ${attempt}: it took too long`)
     const { Entries = [] } = await client
-      .send(new PutEventsCommand({ Entries: [...batch] }))
+      .send(new PutEventsCommand({ Entries: [...batch] }), { ...(signal && { abortSignal: signal }) })
       .catch((error: unknown): never => {
         throw serviceFailure(error, attempt)
       })
-    return refusals(batch, Entries)
+    const refused = refusals(batch, Entries)
+    onTaken?.(batch.length - refused.length)
+    return refused
   }
 
-  return (transitions) =>
+  return (transitions, telling = {}) =>
     inBatches(
       transitions.map((transition) => entryOf(transition, bus)),
-      { attempt, sizeMax: 10, call, clock, random },
+      {
+        attempt,
+        sizeMax: 10,
+        call: (batch) => call(batch, telling),
+        signal: telling.signal,
+        clock,
+        random,
+      },
     )
 }
 

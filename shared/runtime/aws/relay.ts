@@ -5,7 +5,7 @@ import { createControlRelay } from '../../engine/loops/control-loops.ts'
 import { hasCode } from '../../model/errors.ts'
 import { convertChanges } from '../../resources/converted-reads.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
-import { openPublish } from './publish.ts'
+import { openPublish, type Publish } from './publish.ts'
 import type { QueueServices } from './services.ts'
 import { lazy } from '../../model/lazy.ts'
 
@@ -28,8 +28,8 @@ export interface RelayRecord {
 export type RelayBatch = (records: readonly RelayRecord[], timeMs?: number) => Promise<string | undefined>
 
 export interface RelayBatchOptions extends QueueServices {
-  /** Also told of every change, ahead of the report. */
-  readonly publish: (changes: readonly StreamChange[]) => Promise<void>
+  /** Told of all that was relayed of a batch, once, ahead of the report. */
+  readonly publish: Publish
 }
 
 /** The function behind the table's stream. */
@@ -66,20 +66,20 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
     }
   }
 
-  async function all(records: readonly RelayRecord[], untilMs: number): Promise<void> {
+  async function all(records: readonly RelayRecord[], { untilMs, relayed }: Relaying): Promise<void> {
     const changes = convertChanges(
       records.flatMap((record) => record.change() ?? []),
       conversions,
     )
     await relayInTime(changes, untilMs)
-    await publish(changes)
+    relayed.push(...changes)
   }
 
-  async function oneByOne(records: readonly RelayRecord[], untilMs: number): Promise<string | undefined> {
+  async function oneByOne(records: readonly RelayRecord[], relaying: Relaying): Promise<string | undefined> {
     let first: string | undefined
     for (const record of records) {
       try {
-        await all([record], untilMs)
+        await all([record], relaying)
       } catch (error) {
         first ??= record.id
         logger.error('stream record not relayed', { record: record.id, error: textOf(error) })
@@ -90,16 +90,23 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
   }
 
   return async (records, timeMs = 0) => {
-    const untilMs = clock.nowMs() + timeMs
+    const relaying: Relaying = { untilMs: clock.nowMs() + timeMs, relayed: [] }
     let failed: string | undefined
     try {
-      await all(records, untilMs)
+      await all(records, relaying)
     } catch (error) {
-      failed = isAway(error) ? records[0]?.id : await oneByOne(records, untilMs)
+      failed = isAway(error) ? records[0]?.id : await oneByOne(records, relaying)
       logger.warn('a part of the stream will be read again', { from: failed ?? '', error: textOf(error) })
     }
+    await publish(relaying.relayed, relaying.untilMs)
     return failed
   }
+}
+
+interface Relaying {
+  readonly untilMs: number
+  /** Grows. */
+  readonly relayed: StreamChange[]
 }
 
 const pauseMsMax = 5_000

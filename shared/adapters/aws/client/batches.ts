@@ -18,6 +18,8 @@ export interface BatchOptions<Entry> {
   readonly sizeMax: number
   /** One call; what of the batch was refused. */
   readonly call: (batch: readonly Entry[]) => Promise<readonly EntryRefusal<Entry>[]>
+  /** Ends the tries; a first `call` is to reject then. */
+  readonly signal?: AbortSignal | undefined
   readonly clock: Clock
   readonly random: Random
 }
@@ -50,12 +52,13 @@ export async function inBatches<Entry>(entries: readonly Entry[], options: Batch
 }
 
 async function putThrough<Entry>(batch: readonly Entry[], options: BatchOptions<Entry>): Promise<void> {
-  const { call, clock, random, attempt } = options
+  const { call, signal, clock, random, attempt } = options
   const final: EntryRefusal<Entry>[] = []
   let refused: readonly EntryRefusal<Entry>[] = []
   let left = batch
   for (let tries = 0; left.length > 0 && tries < triesMax; tries++) {
-    if (tries > 0) await clock.sleep(random.next() * firstPauseMs * 2 ** tries)
+    if (tries > 0) await clock.sleep(random.next() * firstPauseMs * 2 ** tries, signal)
+    if (tries > 0 && signal?.aborted === true) break
     const all = await call(left)
     final.push(...all.filter(({ isFinal }) => isFinal))
     refused = all.filter(({ isFinal }) => !isFinal)

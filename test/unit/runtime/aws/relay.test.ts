@@ -4,7 +4,8 @@ import { done } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
 import { timestamp } from '../../../../shared/model/time.ts'
 import type { WakeUp, WorkQueue } from '../../../../shared/ports/work-queue.ts'
-import { createRelayBatch } from '../../../../shared/runtime/aws/relay.ts'
+import type { Publish } from '../../../../shared/runtime/aws/publish.ts'
+import { createRelayBatch, type RelayBatch, type RelayRecord } from '../../../../shared/runtime/aws/relay.ts'
 import { createAwsServices } from '../../../../shared/runtime/aws/services.ts'
 import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
@@ -32,13 +33,7 @@ interface Trouble {
   readonly untilMs?: number
 }
 
-/** Relays one change with so much time; what was sent, what was reported, and how long it took. */
-async function relay({ error = away, untilMs = 0 }: Trouble, timeMs?: number) {
-  const sent: WakeUp[] = []
-  const send = async (wakeUps: readonly WakeUp[]): Promise<void> => {
-    if (clock.nowMs() < startMs + untilMs) throw error
-    sent.push(...wakeUps)
-  }
+function openBatch(send: WorkQueue['send'], publish: Publish = async () => {}): RelayBatch {
   const services = createAwsServices({
     boundary: { clock, random: createSeededRandom(1), retire: () => {} },
     ports: {
@@ -53,24 +48,36 @@ async function relay({ error = away, untilMs = 0 }: Trouble, timeMs?: number) {
     logger,
     telemetry: createPrometheusTelemetry(),
   })
-  const batch = createRelayBatch({
+  return createRelayBatch({
     ...services,
     queueOf: () => ({ send }) as unknown as WorkQueue,
     capacityOf: () => ({ queue: 'system', concurrency: 10 }),
-    publish: async () => {},
+    publish,
   })
+}
+
+function record(name: string): RelayRecord {
   const at = { namespace: 'default', creationTimestamp: timestamp(startMs) }
-  const metadata = { name: 'w', ...at, uid: 'u', resourceVersion: '1', generation: 1 }
+  const metadata = { name, ...at, uid: name, resourceVersion: '1', generation: 1 }
   const object = { apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', metadata, spec: {} }
-  const change = () => ({ type: 'added', touched: ['spec'], stored: { object, engine: {} } }) as const
+  return { id: name, change: () => ({ type: 'added', touched: ['spec'], stored: { object, engine: {} } }) }
+}
+
+/** Relays one change with so much time; what was sent, what was reported, and how long it took. */
+async function relay({ error = away, untilMs = 0 }: Trouble, timeMs?: number) {
+  const sent: WakeUp[] = []
+  const batch = openBatch(async (wakeUps) => {
+    if (clock.nowMs() < startMs + untilMs) throw error
+    sent.push(...wakeUps)
+  })
   let isOver = false
-  const relaying = batch([{ id: 'r', change }], timeMs).finally(() => (isOver = true))
+  const relaying = batch([record('w')], timeMs).finally(() => (isOver = true))
   while (!isOver) await clock.advance(500)
-  return {
-    failed: await relaying,
-    names: sent.flatMap(({ key }) => (key.kind === 'Widget' ? key.name : [])),
-    tookMs: clock.nowMs() - startMs,
-  }
+  return { failed: await relaying, names: widgetsOf(sent), tookMs: clock.nowMs() - startMs }
+}
+
+function widgetsOf(wakeUps: readonly WakeUp[]): readonly string[] {
+  return wakeUps.flatMap(({ key }) => (key.kind === 'Widget' ? key.name : []))
 }
 
 describe('the relay, while a queue is away', () => {
@@ -82,14 +89,40 @@ describe('the relay, while a queue is away', () => {
 
   it('gives the batch back with time for an attempt left', async () => {
     const { failed, names, tookMs } = await relay({ untilMs: 300_000 }, 60_000)
-    expect({ failed, names }).toEqual({ failed: 'r', names: [] })
+    expect({ failed, names }).toEqual({ failed: 'w', names: [] })
     expect(tookMs).toBeGreaterThan(38_000)
     expect(tookMs).toBeLessThanOrEqual(45_500)
   })
 
   it('does not wait for what is no outage', async () => {
     const { failed, tookMs } = await relay({ error: new OperatingError('INTERNAL', 'bad'), untilMs: 300_000 }, 60_000)
-    expect(failed).toBe('r')
+    expect(failed).toBe('w')
     expect(tookMs).toBeLessThanOrEqual(500)
+  })
+})
+
+describe('a record that nobody can relay', () => {
+  const bad: RelayRecord = {
+    id: 'bad',
+    change: () => {
+      throw new OperatingError('INTERNAL', 'bad')
+    },
+  }
+
+  it('stands before no other, and the bus is told of the others once, when all of them are relayed', async () => {
+    const sent: WakeUp[] = []
+    const told: (readonly [sent: number, names: readonly string[], untilMs: number])[] = []
+    const batch = openBatch(
+      async (wakeUps) => void sent.push(...wakeUps),
+      async (changes, untilMs) =>
+        void told.push([
+          widgetsOf(sent).length,
+          changes.map(({ stored }) => stored.object.metadata.name),
+          untilMs - startMs,
+        ]),
+    )
+    expect(await batch([record('a'), bad, record('b'), record('c')], 60_000)).toBe('bad')
+    expect(widgetsOf(sent)).toEqual(['a', 'b', 'c'])
+    expect(told).toEqual([[3, ['a', 'b', 'c'], 60_000]])
   })
 })
