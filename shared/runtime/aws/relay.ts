@@ -13,7 +13,7 @@ import { lazy } from '../../model/lazy.ts'
 export interface RelayRecord {
   /** Names the record in the report of failures. */
   readonly id: string
-  /** What happened, as long as it can be told; throws for a record that nobody can read. */
+  /** What happened, as long as it can be told; throws for a record that cannot be read: DAMAGED if it never can. */
   readonly change: () => StreamChange | undefined
 }
 
@@ -21,6 +21,7 @@ export interface RelayRecord {
  * Relays a batch of the stream, and names the first record that could not be. From there on the mapping gives the batch
  * again, so nothing is lost. A record that fails by itself does not stand before the others: they are relayed first,
  * each alone, and only then is it reported; in the end the mapping sets it aside. Relaying a record twice does no harm.
+ * A record that is damaged is passed over at once, since no try would help; the log names its object.
  *
  * The mapping counts how often it gives a batch, and not why it came back. So while the table or a queue is away, the
  * relay tries again by itself for as long as its function may run: an outage of half an hour costs no wake-up.
@@ -66,6 +67,20 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
     }
   }
 
+  /** Those that are not damaged, each read once. */
+  function listReadable(records: readonly RelayRecord[]): readonly RelayRecord[] {
+    return records.flatMap((record) => {
+      try {
+        const change = record.change()
+        return { id: record.id, change: () => change }
+      } catch (error) {
+        if (!hasCode(error, 'DAMAGED')) return record
+        logger.error('stream record passed over', { record: record.id, error: String(error) })
+        return []
+      }
+    })
+  }
+
   async function all(records: readonly RelayRecord[], { untilMs, relayed }: Relaying): Promise<void> {
     const changes = convertChanges(
       records.flatMap((record) => record.change() ?? []),
@@ -89,7 +104,8 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
     return first
   }
 
-  return async (records, timeMs = 0) => {
+  return async (given, timeMs = 0) => {
+    const records = listReadable(given)
     const relaying: Relaying = { untilMs: clock.nowMs() + timeMs, relayed: [] }
     let failed: string | undefined
     try {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeOf } from '../../../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { createPrometheusTelemetry } from '../../../../shared/adapters/local/prometheus-telemetry.ts'
 import { done } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
@@ -16,11 +17,14 @@ import { createVirtualClock } from '../../../support/virtual-clock.ts'
 /** What becomes of a batch of the stream while something that it needs is away. */
 
 const startMs = Date.parse('2026-01-01T00:00:00Z')
-const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
+const errors: unknown[] = []
+const noteError = (...line: unknown[]): void => void errors.push(line)
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: noteError, with: () => logger }
 
 let clock: ReturnType<typeof createVirtualClock>
 let opened: OpenSqlite
 beforeEach(() => {
+  errors.length = 0
   clock = createVirtualClock(startMs)
   opened = openSqlite(':memory:', clock)
 })
@@ -124,5 +128,18 @@ describe('a record that nobody can relay', () => {
     expect(await batch([record('a'), bad, record('b'), record('c')], 60_000)).toBe('bad')
     expect(widgetsOf(sent)).toEqual(['a', 'b', 'c'])
     expect(told).toEqual([[3, ['a', 'b', 'c'], 60_000]])
+  })
+
+  it('is passed over at once if it is damaged, and the log names its object and no value of it', async () => {
+    const sends: (readonly string[])[] = []
+    const batch = openBatch(async (wakeUps) => void sends.push(widgetsOf(wakeUps)))
+    const item = { pk: { S: 'test.setpoint.dev/Widget#0' }, sk: { S: 'default#w' }, touched: { S: 'spec' } }
+    const damaged = { id: '7', change: () => changeOf({ dynamodb: { NewImage: { ...item, doc: { S: '{"secret' } } } }) }
+    expect(await batch([record('a'), damaged, record('b')], 60_000)).toBeUndefined()
+    expect(sends.filter(({ length }) => length > 0)).toEqual([['a', 'b']])
+    expect(errors).toEqual([
+      ['stream record passed over', { record: '7', error: expect.stringContaining('Widget/default/w') as string }],
+    ])
+    expect(JSON.stringify(errors)).not.toContain('secret')
   })
 })
