@@ -22,6 +22,7 @@ export interface Swept extends SweptController {
 export const minuteMs = 60_000
 /** The wheel is turned in steps as small as that where many objects are. */
 const stepMsMin = 100
+const stepGrowth = 4
 /** So much more than has passed since the last tick is turned at most, until what was missed is made up for. */
 const catchUpMax = 5
 
@@ -50,25 +51,28 @@ export interface Sender extends Pick<SweepOptions, 'queueOf'> {
 }
 
 export interface WheelOptions extends Pick<SweepOptions, 'index'> {
-  readonly pace: SendPace
+  readonly pace: Pick<SendPace, 'left' | 'grant'>
   /** `isLast`: nothing comes behind it in this tick. */
   readonly sender: (isLast: boolean) => Sender
 }
 
-/** As far as there is room, a tick's part at a time or less; how far that is. */
+/**
+ * As far as there is room; how far that is. It looks no further at once than there is room for: of millions of objects,
+ * those of an hour would not fit into memory.
+ */
 export async function turnWheel(
   { turnedMs: fromMs, within, toMs }: WheelTurn,
   controller: Swept,
   { index, pace, sender }: WheelOptions,
 ): Promise<WheelPlace> {
   let place: WheelPlace = { turnedMs: fromMs, ...(within && { within }) }
-  let stepMs = controller.everyMs
+  let stepMs = Math.min(controller.everyMs, minuteMs)
   while (place.turnedMs < toMs && pace.left > 0) {
     const { turnedMs, within: begun } = place
     const untilMs = begun?.untilMs ?? Math.min(toMs, turnedMs + stepMs)
     const all = await listPassed({ index }, controller, { fromMs: turnedMs, toMs: untilMs })
     if (begun === undefined && all.length > pace.left && stepMs > stepMsMin) {
-      stepMs = Math.max(stepMsMin, stepMs / 4)
+      stepMs = Math.max(stepMsMin, stepMs / stepGrowth)
       continue
     }
     const { keys, placeAfter } = orderKeys(all, begun?.place)
@@ -80,6 +84,7 @@ export async function turnWheel(
       return { turnedMs, ...(last !== undefined && { within: { untilMs, place: last } }) }
     }
     place = { turnedMs: untilMs }
+    if (all.length * stepGrowth <= pace.left) stepMs = Math.min(controller.everyMs, stepMs * stepGrowth)
   }
   return place
 }
