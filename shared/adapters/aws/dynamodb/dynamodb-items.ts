@@ -2,6 +2,7 @@ import { parseJson } from '../../../model/parse-json.ts'
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { describeDamage } from '../../../model/damage.ts'
 import { DamagedObjectError, hasCode } from '../../../model/errors.ts'
+import { isObject, textOf } from '../../../model/json.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
@@ -124,10 +125,7 @@ export function readItem(item: Item): StoredObject {
   const resourceVersion = item['rv']?.N ?? ''
   try {
     const { doc, engine } = unpackTexts(item)
-    return {
-      object: objectOf(doc, resourceVersion),
-      engine: engine === '' ? atRest : (parseJson(engine) as EngineState),
-    }
+    return { object: objectOf(doc, resourceVersion), engine: engine === '' ? atRest : engineOf(engine) }
   } catch {
     // The error of the parser may tell a part of the text, and of a Secret that is none of anybody's business.
     throw new DamagedObjectError(describeDamage(objectKeyOf(item), 'the table'), {
@@ -150,8 +148,21 @@ export function readItemIfWhole(item: Item): StoredObject | undefined {
 /** A write of the engine alone leaves the text as it is, with the version that it was written in. */
 function objectOf(doc: string, resourceVersion: string): ApiObject {
   const object = parseObjectText(doc)
+  if (!isNamed(object)) throw new SyntaxError('no object of the API')
   if (object.metadata.resourceVersion === resourceVersion) return object
   return { ...object, metadata: { ...object.metadata, resourceVersion } }
+}
+
+/** JSON of any other form is a text that somebody else wrote. */
+function isNamed(object: unknown): boolean {
+  if (!isObject(object) || !isObject(object['metadata'])) return false
+  return [object['apiVersion'], object['kind'], object['metadata']['name']].every((part) => textOf(part) !== '')
+}
+
+function engineOf(text: string): EngineState {
+  const engine = parseJson(text)
+  if (!isObject(engine)) throw new SyntaxError('no state of the engine')
+  return engine
 }
 
 const atRest: EngineState = {}
