@@ -25,9 +25,11 @@ export interface DeadMessage {
  * Takes in dead messages, so that none is a key forgotten: its object says that it is Stalled and why, there is an
  * event, and the next run is a timer in the object, a quarter of an hour away. Nothing happens for an object that is
  * gone, or damaged, which the log then says: what puts it back is a write, and wakes it. The same message once more
- * changes nothing while that timer runs. A wake-up of the engine's own loops, whose object has no timer of theirs, is
- * sent again; that of a loop that is no more is dropped, since it would come back for ever. Rejects if the store or
- * the queue refuses; the message is then to come again.
+ * changes nothing while that timer runs. That of a fan-out becomes a late timer in the object; once more, it moves the
+ * timer by a millisecond, since nobody knows whether the run that will strike out the timer has seen the change. A
+ * wake-up of the engine's own loops, whose object has no timer of theirs, is sent again; that of a loop that is no more
+ * is dropped, since it would come back for ever. Rejects if the store or the queue refuses; the message is then to come
+ * again.
  */
 export type DeadLetters = (message: DeadMessage) => Promise<void>
 
