@@ -150,7 +150,7 @@ function ofParts({ restApi, table, relay, resync, ticksAtOnce, relayFailures }: 
     {
       id: 'RelayGaveUp',
       description:
-        'A change could not be passed on; what it is stands in the queue of relay failures. Its object is found by the next sweep for repairs.',
+        'A change could not be passed on; what it is stands in the queue of relay failures. What finds its object again, and what is lost, is in docs/aws.md, "Dead letters and lost records".',
       metric: relayFailures.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5) }),
       threshold: 1,
       periods: 1,
