@@ -120,6 +120,22 @@ async function killed(): Promise<Used> {
   return used
 }
 
+/** Stopped; beside it stands the log of the first start, or of the next, which wrote no object. */
+async function besideOldLog(which: 0 | 1): Promise<Used> {
+  const used = directory()
+  const logs: Buffer[] = []
+  const many = Array.from({ length: 30 }, (_, i) => `x${i}`)
+  for (const names of [early, [], many]) {
+    const ports = open(used)
+    writeFileSync(used.at('token'), 'token')
+    await write(ports, names)
+    logs.push(readFileSync(used.at('setpoint.db-wal')))
+    ports.close()
+  }
+  writeFileSync(used.at('setpoint.db-wal'), logs[which] ?? '')
+  return used
+}
+
 const pageBytes = 4_096
 const frameBytes = 24 + pageBytes
 
@@ -238,6 +254,12 @@ const cases: readonly Case[] = [
     after: killed,
     make: async ({ at }) => writeFileSync(at('setpoint.db-wal'), readFileSync((await killed()).at('setpoint.db-wal'))),
   },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'is of the first start, after a stop',
+    after: () => besideOldLog(0),
+    make: () => {},
+  },
   { file: 'setpoint.mark', damage: 'is emptied', after: stopped, make: ({ at }) => truncateSync(at('setpoint.mark')) },
   {
     file: 'setpoint.mark',
@@ -339,6 +361,22 @@ const unreadable: readonly Case[] = [
       const start = pageOf(file, 'objects_by_name')
       writeFileSync(file, readFileSync(file).fill(0x5a, start, start + pageBytes))
     },
+  },
+  {
+    file: 'setpoint.db',
+    damage: 'has a damaged page that is not in the log after a kill',
+    after: killed,
+    make: ({ at }) => {
+      const file = at('setpoint.db')
+      const start = pageOf(file, 'refs_by_referrer')
+      writeFileSync(file, readFileSync(file).fill(0x5a, start, start + 64))
+    },
+  },
+  {
+    file: 'setpoint.db-wal',
+    damage: 'is of the second start, after a stop',
+    after: () => besideOldLog(1),
+    make: () => {},
   },
 ]
 

@@ -3,6 +3,8 @@ import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Eventual } from '../../../model/eventual.ts'
 import { OperatingError } from '../../../model/errors.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { nameLogFile } from './guard/write-ahead-log.ts'
+import { noteFiles, type Leave } from './leaving.ts'
 import { rebuildTables } from './rebuilding.ts'
 import { isBusy, isDamaged, isNoError, isStorageFailure, translateError } from './sqlite-errors.ts'
 import { hasOurColumns, prepareSchema } from './sqlite-schema.ts'
@@ -40,6 +42,19 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
 
   /** The same, and lets the file go. */
   close(): void
+
+  /** Lets the file go, and both it and its log as they were when it was opened: only before the first write. */
+  leave(): void
+}
+
+/** SQLite cannot read the file, or it is not what we wrote: nothing but another file helps. */
+export class DamagedDatabaseError extends OperatingError {
+  readonly says: string
+
+  constructor(file: string, says: string, cause: unknown) {
+    super('UNAVAILABLE', `cannot open ${file}: ${says}: put back a copy of it, or choose another file`, { cause })
+    this.says = says
+  }
 }
 
 /**
@@ -50,7 +65,7 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
  * ours or damaged. Durable: write-ahead log with synchronous=FULL, so a commit returns after its fsync.
  */
 export function openSqliteDatabase(file: string): SqliteDatabase {
-  const { connection, foundDamage } = connect(file)
+  const { connection, foundDamage, leave } = connect(file)
   const { write, flush } = createGroupCommit(connection, file)
   let open = true
 
@@ -96,6 +111,10 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       open = false
       connection.close()
     },
+    leave: () => {
+      if (open) leave(connection)
+      open = false
+    },
   }
 }
 
@@ -135,14 +154,16 @@ async function rejectWith(error: unknown): Promise<never> {
 interface Connected {
   readonly connection: DatabaseSync
   readonly foundDamage: readonly string[]
+  readonly leave: Leave
 }
 
 function connect(file: string): Connected {
   try {
     if (file !== ':memory:') makeWritable(file)
-    return configured(new DatabaseSync(file), file)
+    const hadLog = existsSync(nameLogFile(file))
+    return configured(new DatabaseSync(file), file, hadLog)
   } catch (error) {
-    throw refused(error, file)
+    throw explainRefusal(error, file)
   }
 }
 
@@ -153,26 +174,41 @@ function makeWritable(file: string): void {
   else closeSync(openSync(file, 'ax', 0o600))
 }
 
-function configured(connection: DatabaseSync, file: string): Connected {
+function configured(connection: DatabaseSync, file: string, hadLog: boolean): Connected {
+  const leave = take(connection, file, hadLog)
   try {
-    // The locking mode comes first: it decides how the write-ahead log is opened. The empty transaction takes the lock.
-    connection.exec(`
-      PRAGMA locking_mode = EXCLUSIVE;
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
-      PRAGMA cache_size = -16384;
-      PRAGMA wal_autocheckpoint = 4000;
-      PRAGMA journal_size_limit = 67108864;
-      BEGIN IMMEDIATE; COMMIT;
-    `)
     prepareSchema(connection, file)
     if (!hasOurColumns(connection)) throw damagedFile(file, 'a table has other columns')
     const isShort = isSmall(connection)
     const foundDamage = rebuild(connection, file, isShort)
     if (isShort) refuseDamaged(connection, file)
-    return { connection, foundDamage }
+    connection.exec('PRAGMA wal_autocheckpoint = 4000')
+    return { connection, foundDamage, leave }
   } catch (error) {
-    connection.close()
+    leave(connection)
+    throw error
+  }
+}
+
+/** Has the file for itself from then on. Until it is known to be ours and whole, the log is not put into it. */
+function take(connection: DatabaseSync, file: string, hadLog: boolean): Leave {
+  const note = (): Leave => (file === ':memory:' ? (one) => one.close() : noteFiles(file, hadLog))
+  try {
+    // The locking mode comes first: it decides how the write-ahead log is opened. The empty transaction takes the lock.
+    connection.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -16384;
+      PRAGMA journal_size_limit = 67108864;
+      BEGIN IMMEDIATE; COMMIT;
+    `)
+    return note()
+  } catch (error) {
+    // Of another process nothing is moved.
+    if (isDamaged(error)) note()(connection)
+    else connection.close()
     throw error
   }
 }
@@ -204,18 +240,17 @@ function refuseDamaged(connection: DatabaseSync, file: string): void {
 }
 
 function damagedFile(file: string, cause: unknown): OperatingError {
-  return new OperatingError('UNAVAILABLE', `cannot open ${file}: it is damaged: ${putBack}`, { cause })
+  return new DamagedDatabaseError(file, 'it is damaged', cause)
 }
 
-const putBack = 'put back a copy of it, or choose another file'
-
-function refused(error: unknown, file: string): unknown {
+/** With what a person can do. */
+export function explainRefusal(error: unknown, file: string): unknown {
   if (error instanceof OperatingError) return error
+  if (isDamaged(error)) return new DamagedDatabaseError(file, (error as Error).message, error)
   return new OperatingError('UNAVAILABLE', `cannot open ${file}: ${adviceOn(error)}`, { cause: error })
 }
 
 function adviceOn(error: unknown): string {
   if (isBusy(error)) return 'another process holds it: stop that process, or choose another file'
-  const { message } = error as Error
-  return isDamaged(error) ? `${message}: ${putBack}` : message
+  return (error as Error).message
 }

@@ -49,7 +49,22 @@ export function findInFiles(file: string, mark: ReadMark, witnesses: readonly st
 }
 
 /** What can be told once the database is open. */
-export function findInDatabase(
+export function findInDatabase(file: string, mark: ReadMark, told: Told): readonly Finding[] {
+  const found = findInTold(file, mark, told)
+  return found.length === 0 ? [] : [...found, ...findLeftLog(file, mark)]
+}
+
+/**
+ * A log of a database that was closed. One is left by who was killed while it closed, and by a full disk; so it speaks
+ * against a database only together with what does.
+ */
+export function findLeftLog(file: string, mark: ReadMark): readonly Finding[] {
+  if (typeof mark === 'string' || mark.state !== 'closed' || readLogState(nameLogFile(file)) === 'none') return []
+  const says = `${basename(file)}-wal is there, though ${markName(file)} says that it was put away`
+  return [loss(`${says} (move it elsewhere if it is an older one)`)]
+}
+
+function findInTold(
   file: string,
   mark: ReadMark,
   { identity, resourceVersion, aheadMs = 0 }: Told,

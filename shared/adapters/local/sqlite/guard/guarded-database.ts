@@ -4,7 +4,9 @@ import { dirname } from 'node:path'
 import { OperatingError } from '../../../../model/errors.ts'
 import { forgetOtherKeys, prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
-import { openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
+import { putBackLeft } from '../leaving.ts'
+import { DamagedDatabaseError, explainRefusal, openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
+import { isDamaged } from '../sqlite-errors.ts'
 import { refuseStrange } from '../sqlite-schema.ts'
 import {
   identifyFile,
@@ -12,6 +14,7 @@ import {
   findUnheld,
   findKey,
   findInFiles,
+  findLeftLog,
   nameMarkFile,
   type Finding,
   type Identity,
@@ -69,16 +72,26 @@ export interface GuardedDatabase {
  */
 export function openGuardedDatabase(file: string, options: GuardOptions = {}): GuardedDatabase {
   const { consent } = options
+  putBackLeft(file)
   const known = readMark(nameMarkFile(file))
   refuseStrangeFile(file)
-  const before = findBefore(file, known, options)
+  const seen = look(file, known)
+  const before = judge(file, known, { seen, options })
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
   try {
+    // Once it is opened for writing it could not be left as it is.
+    if (isDamaged(seen)) throw explainRefusal(seen, file)
     return openFound(file, { known, before, options })
   } catch (error) {
-    if (before.length === 0 && consent === undefined) notePutAway(file, known, options)
-    throw error
+    throw error instanceof DamagedDatabaseError ? nameLeftLog(error, file, known) : error
   }
+}
+
+/** What is damaged may be the log alone. */
+function nameLeftLog(error: DamagedDatabaseError, file: string, known: ReadMark): DamagedDatabaseError {
+  const found = findLeftLog(file, known)
+  if (found.length === 0) return error
+  return new DamagedDatabaseError(file, [error.says, ...found.map(({ says }) => says)].join('; '), error)
 }
 
 /** Another program's, or a newer version's: SQLite would put its log away, and its mark would not know of it. */
@@ -96,17 +109,26 @@ interface Found {
 function openFound(file: string, { known, before, options }: Found): GuardedDatabase {
   const { consent } = options
   const database = openSqliteDatabase(file)
+  const start = findOpened(database, file, { known, before, options })
+  try {
+    return guarded({ file, database, options }, start)
+  } catch (error) {
+    database.close()
+    if (before.length === 0 && consent === undefined) notePutAway(file, known, options)
+    throw error
+  }
+}
+
+function findOpened(database: SqliteDatabase, file: string, { known, before, options }: Found): Start {
+  const { consent } = options
   try {
     const told = database.readNow(() => ask(database, known))
     // What could not be told before, as on a full disk.
     const findings = before.length > 0 ? before : findInside(file, known, { told, options })
     if (findings.length > 0 && consent === undefined) throw refusal(file, findings)
-    return guarded(
-      { file, database, options },
-      { known, told, findings, isAccepted: findings.length > 0 || consent === 'as-copy' },
-    )
+    return { known, told, findings, isAccepted: findings.length > 0 || consent === 'as-copy' }
   } catch (error) {
-    database.close()
+    database.leave()
     throw error
   }
 }
@@ -125,11 +147,19 @@ function notePutAway(file: string, known: ReadMark, options: GuardOptions): void
 
 /** What speaks against a database before it is opened. */
 export function findBefore(file: string, known: ReadMark, options: GuardOptions): readonly Finding[] {
+  return judge(file, known, { seen: look(file, known), options })
+}
+
+interface Look {
+  readonly seen: ReturnType<typeof look>
+  readonly options: GuardOptions
+}
+
+function judge(file: string, known: ReadMark, { seen, options }: Look): readonly Finding[] {
   const inFiles = findInFiles(file, known, options.witnesses ?? [])
-  const seen = lookInto(file, known)
   // Who looks at the files of a running process sees things that are not so.
   if (seen === 'in use') return []
-  if (seen === undefined) return inFiles
+  if (seen === undefined || seen instanceof Error) return inFiles
   if (inFiles.length === 0) return findInside(file, known, { told: seen, options })
   return [...inFiles, ...findLostKey(seen, options)]
 }
@@ -344,15 +374,20 @@ function aboveAll(known: ReadMark, { resourceVersion }: Told): number {
  * is closed. Undefined if it cannot be told yet.
  */
 export function lookInto(file: string, known: ReadMark = 'missing'): Told | 'in use' | undefined {
+  const seen = look(file, known)
+  return seen instanceof Error ? undefined : seen
+}
+
+/** The same, with what hinders it. */
+function look(file: string, known: ReadMark): Told | 'in use' | undefined | Error {
   if (!existsSync(file)) return undefined
   const isLogDue = typeof known !== 'string' && known.state === 'open'
   // Without its log only the lock tells whether a process still has it.
   if (isLogDue && !existsSync(nameLogFile(file)) && isHeldByProcess(file)) return 'in use'
-  const seen = readOnly(file, (connection) => {
+  return readOnly(file, (connection) => {
     const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
     return names.length === 2 ? ask(connection, known) : undefined
   })
-  return seen instanceof Error ? undefined : seen
 }
 
 function ask(database: Pick<SqliteDatabase, 'prepare'>, known: ReadMark = 'missing'): Told {

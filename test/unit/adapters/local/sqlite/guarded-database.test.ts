@@ -412,9 +412,7 @@ describe('what is told before it is opened', () => {
     expect(lookInto(file)).toBeUndefined()
     for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
     const unsealed = { consent: 'accept-loss', secrets: { keyFile: at('none/secrets.key') } } as const
-    raw(
-      'DROP TABLE identity; ALTER TABLE changes DROP COLUMN sum; ALTER TABLE checkpoints DROP COLUMN sum; PRAGMA user_version = 3',
-    )
+    expect(raw('SELECT user_version FROM pragma_user_version')).toEqual([{ user_version: 3 }])
     expect(() => start(unsealed)).toThrow('cannot write')
     expect(markNow().state).toBe('closed')
     expect(run({ consent: 'accept-loss' })).toBe(false)
@@ -477,35 +475,41 @@ describe('a refusal after a kill', () => {
     expect(filesOf('')).toEqual(names)
   })
 
-  it.each<[string, string, string, GuardOptions]>([
-    [
-      'ALTER TABLE checkpoints RENAME COLUMN keeps_changes TO other',
-      'it is damaged',
-      'ALTER TABLE checkpoints RENAME COLUMN other TO keeps_changes',
-      {},
-    ],
-    [
-      "CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(ABORT, 'full'); END",
-      'full',
-      'DROP TRIGGER full',
-      { resume: true },
-    ],
-  ])('behind %s notes that the log was put away', async (sql, says, mend, options) => {
-    await kill([sql], options.resume === true ? { consent: 'as-copy' } : {})
+  it('for damage that is found once it is opened leaves the files as they are, and loses nothing', async () => {
+    await kill(['ALTER TABLE checkpoints RENAME COLUMN keeps_changes TO other'])
+    const left = contents()
+    for (const consent of [undefined, 'accept-loss', undefined] as const)
+      expect(() => start({ consent })).toThrow('it is damaged')
+    expect(contents()).toEqual(left)
+    expect(filesOf('')).toEqual(names)
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+  })
+
+  it('in the middle of which a crash comes leaves a database that is found again', async () => {
+    await kill([])
+    renameSync(file, `${file}.refused`)
+    expect(run()).toBe(false)
+    expect(filesOf('')).toEqual(['a.db', 'a.mark'])
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+  })
+
+  it('behind a start that cannot be written notes that the log was put away', async () => {
+    const full = "CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(ABORT, 'full'); END"
+    await kill([full], { consent: 'as-copy' })
     const { database, resourceVersion } = markNow()
-    for (let i = 0; i < 2; i++) expect(() => start(options)).toThrow(says)
+    for (let i = 0; i < 2; i++) expect(() => start({ resume: true })).toThrow('full')
     expect(markNow()).toMatchObject({ database, state: 'closed', resourceVersion: resourceVersion + 1 })
-    raw(mend)
-    expect(run(options)).toBe(false)
+    raw('DROP TRIGGER full')
+    expect(run({ resume: true })).toBe(false)
     expect(lookInto(file)).toMatchObject({ identity: { database }, resourceVersion: resourceVersion + 1 })
   })
 
   it('for a loss notes nothing, and is one again', async () => {
     const sums = ['changes', 'checkpoints'].map((table) => `ALTER TABLE ${table} DROP COLUMN sum`)
     await kill(['DROP TABLE identity', ...sums, 'PRAGMA user_version = 3'])
-    expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
-    expect(() => start()).toThrow('cannot use')
-    expect(markNow().state).toBe('open')
+    const left = contents()
+    for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
+    expect(contents()).toEqual(left)
   })
 })
 
