@@ -214,6 +214,10 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   let latest = (): number => noted
   let timer: NodeJS.Timeout | undefined
   const refuseIfGone = watchFiles(guard)
+  if (refuseIfGone === undefined) {
+    closeMark(marks, () => write(identity, 'closed', noted))
+    throw new OperatingError('UNAVAILABLE', `${nameLogFile(file)} was removed while ${file} was opened: start again`)
+  }
   const note = (): void => {
     try {
       refuseIfGone()
@@ -247,12 +251,11 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
 
 /**
  * What is written into a file that was taken away is gone when the process ends, whatever stands in its place: from
- * then on writes are refused, until it is there again.
+ * then on writes are refused, until it is there again. Undefined if one is gone already.
  */
-function watchFiles({ file, database }: Guard): () => void {
-  const files = [file, nameLogFile(file)]
-    .map((path) => ({ path, number: numberOf(path) }))
-    .filter(({ number }) => number !== undefined)
+function watchFiles({ file, database }: Guard): (() => void) | undefined {
+  const files = [file, nameLogFile(file)].map((path) => ({ path, number: numberOf(path) }))
+  if (files.some(({ number }) => number === undefined)) return undefined
   let areThere = true
   return () => {
     const found = files.every(({ path, number }) => numberOf(path) === number)

@@ -41,12 +41,9 @@ export function isHeldByProcess(file: string): boolean {
   const log = nameLogFile(file)
   const hadLog = existsSync(log)
   const seen = readAt(file, pathToFileURL(file), (connection) => {
-    try {
-      connection.prepare('SELECT 1 FROM sqlite_schema').get()
-    } finally {
-      // The connection still has its lock: no process can have begun to use the log that SQLite made for this look.
-      if (!hadLog && connection.isOpen) removeEmpty(log)
-    }
+    connection.prepare('SELECT 1 FROM sqlite_schema').get()
+    // The connection has a lock now: no process can have begun to use the log that SQLite made for this look.
+    if (!hadLog) removeEmpty(log)
   })
   return seen === 'in use'
 }

@@ -569,6 +569,38 @@ describe('a database behind a symbolic link', () => {
   })
 })
 
+describe('a log', () => {
+  it('of a process that takes its lock meanwhile is not removed by who asks for that', () => {
+    const guard = start()
+    renameSync(at('a.db-wal'), at('elsewhere'))
+    const { open } = DatabaseSync.prototype
+    const spy = vi.spyOn(DatabaseSync.prototype, 'open').mockImplementation(function (this: DatabaseSync) {
+      open.call(this)
+      // As the process makes it.
+      writeFileSync(at('a.db-wal'), '')
+    })
+    const isHeld = isHeldByProcess(file)
+    spy.mockRestore()
+    expect([isHeld, existsSync(at('a.db-wal'))]).toEqual([true, true])
+    renameSync(at('elsewhere'), at('a.db-wal'))
+    guard.close()
+  })
+
+  it('that is gone once the database is open has the start refused, and nothing is lost', () => {
+    run({ secrets })
+    const removing = {
+      get keyFile() {
+        rmSync(at('a.db-wal'), { force: true })
+        return secrets.keyFile
+      },
+    }
+    for (let i = 0; i < 3; i++) expect(() => start({ secrets: removing })).toThrow('a.db-wal was removed while')
+    expect(markNow().state).toBe('closed')
+    expect(run({ secrets })).toBe(false)
+    expect(lookInto(file)).toMatchObject({ identity: { starts: 5 } })
+  })
+})
+
 describe('a file that is taken away from a running process', () => {
   it.each([
     ['a.db', 'nothing'],
