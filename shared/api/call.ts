@@ -47,6 +47,8 @@ export interface ApiServices {
   readonly operations?: ReadonlyMap<string, PlaneOperation>
   /** Whether writes are taken, for `/readyz`. Default: always. */
   readonly isReady?: () => Promise<boolean>
+  /** Why they are not, where that is known. */
+  readonly whyNotReady?: () => string | undefined
   /** The objects of which it is known that they cannot be read. Default: none. */
   readonly damaged?: () => readonly ObjectKey[]
   /** Of Setpoint, such as `0.1.0`. */

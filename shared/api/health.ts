@@ -14,12 +14,17 @@ export interface Health {
 interface Check {
   readonly name: string
   readonly holds: () => Promise<boolean>
+  /** Why it does not hold, where that is known. */
+  readonly why?: (() => string | undefined) | undefined
 }
 
-export function createHealth({ isReady = async () => true }: Pick<ApiServices, 'isReady'>): Health {
+export function createHealth({
+  isReady = async () => true,
+  whyNotReady,
+}: Pick<ApiServices, 'isReady' | 'whyNotReady'>): Health {
   const ping: Check = { name: 'ping', holds: async () => true }
   // Who restarts a process that is alive gains nothing; who sends it no writes while it takes none does.
-  const writes: Check = { name: 'writes', holds: isReady }
+  const writes: Check = { name: 'writes', holds: isReady, why: whyNotReady }
   const roots: readonly (readonly [string, readonly Check[]])[] = [
     ['healthz', [ping]],
     ['livez', [ping]],
@@ -37,11 +42,12 @@ async function answerAll(root: string, checks: readonly Check[], { query }: Http
   const excluded = query.getAll('exclude')
   const lines: string[] = []
   let isWell = true
-  for (const { name, holds } of checks) {
+  for (const check of checks) {
+    const { name, holds } = check
     const isLeftOut = excluded.includes(name)
     const isGood = isLeftOut || (await holds())
     isWell &&= isGood
-    lines.push(isLeftOut ? `[+]${name} excluded: ok` : isGood ? `[+]${name} ok` : `[-]${name} failed: not taken`)
+    lines.push(isLeftOut ? `[+]${name} excluded: ok` : isGood ? `[+]${name} ok` : `[-]${failureOf(check)}`)
   }
   const unknown = excluded.filter((name) => !checks.some((check) => check.name === name))
   if (unknown.length > 0) {
@@ -52,8 +58,12 @@ async function answerAll(root: string, checks: readonly Check[], { query }: Http
   return plainText(200, query.has('verbose') ? `${lines.join('\n')}\n${root} check passed\n` : 'ok')
 }
 
-async function answerOne({ name, holds }: Check): Promise<HttpResponse> {
-  return (await holds()) ? plainText(200, 'ok') : unwell(`${name} failed: not taken`)
+async function answerOne(check: Check): Promise<HttpResponse> {
+  return (await check.holds()) ? plainText(200, 'ok') : unwell(failureOf(check))
+}
+
+function failureOf({ name, why }: Check): string {
+  return `${name} failed: ${why?.() ?? 'not taken'}`
 }
 
 function unwell(text: string): HttpResponse {

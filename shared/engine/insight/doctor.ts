@@ -30,11 +30,13 @@ export interface Storage {
   readonly isHeld: boolean
   /** Whether a write is taken now. */
   readonly takesWrites: boolean
+  /** Why it is not, where that is known. */
+  readonly whyNoWrites?: string | undefined
 }
 
 function sectionOf(storage: Storage | undefined): readonly string[] {
   if (storage === undefined) return []
-  const { damaged, areAllRead, isHeld, takesWrites } = storage
+  const { damaged, areAllRead, isHeld, takesWrites, whyNoWrites } = storage
   const copy: Finding = isHeld
     ? {
         verdict: 'look',
@@ -59,7 +61,7 @@ function sectionOf(storage: Storage | undefined): readonly string[] {
     : {
         verdict: 'look',
         question: 'takes writes?',
-        answer: 'no: nothing can be changed or reconciled; the log says why, a full disk most often',
+        answer: `no: nothing can be changed or reconciled; ${whyNoWrites ?? 'the log says why, a full disk most often'}`,
       }
   return [['storage', ...[whole, writes, copy].map(line)].join('\n')]
 }

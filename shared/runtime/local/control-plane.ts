@@ -125,6 +125,7 @@ export async function startLocalControlPlane({
   const records = opened.adopt(openRecords({ ...files, logLevel, audit }), (one) => one.close())
   const { logger } = records
   tellFoundDamage(ports, logger)
+  ports.listen(({ level: severity, says }) => logger[severity](says))
   const { promise: api, resolve: serve } = Promise.withResolvers<HttpHandler>()
   const answer: HttpHandler = async (request) => (await api)(request)
   const handler = withRecords(answer, records, tracing)

@@ -163,6 +163,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       pages: new Map([...pagesOf(telemetry, controllers, storageOf(ports, isReady)), ...(options.pages ?? [])]),
       readAccess: access.read,
       ...(isReady && { isReady }),
+      ...(ports.whyNoWrites && { whyNotReady: ports.whyNoWrites }),
       ...(ports.quarantine && { damaged: ports.quarantine.keys }),
       version: setpointVersion,
     }),
@@ -307,12 +308,16 @@ function createMeasuredQueue(name: string, { telemetry, ...options }: MeasuredQu
   return queue
 }
 
-function storageOf({ quarantine, areAllRead = () => false, isHeld = false }: LocalPorts, isReady = async () => true) {
+function storageOf(
+  { quarantine, areAllRead = () => false, isHeld = false, whyNoWrites }: LocalPorts,
+  isReady = async () => true,
+) {
   return async (): Promise<Storage> => ({
     damaged: quarantine?.keys() ?? [],
     areAllRead: areAllRead(),
     isHeld,
     takesWrites: await isReady(),
+    whyNoWrites: whyNoWrites?.(),
   })
 }
 

@@ -3,6 +3,7 @@ import { createSqliteChangeFeed } from '../../adapters/local/sqlite/sqlite-chang
 import { createSqliteChangeLog, type SqliteChangeLog } from '../../adapters/local/sqlite/sqlite-change-log.ts'
 import { createSqliteCheckpoint } from '../../adapters/local/sqlite/sqlite-checkpoint.ts'
 import { openGuardedDatabase, type GuardOptions } from '../../adapters/local/sqlite/guard/guarded-database.ts'
+import type { FileNews } from '../../adapters/local/sqlite/guard/watched-files.ts'
 import { openFeed, sealStore } from '../../adapters/local/secrets/sealed-ports.ts'
 import { createSoonestTimers, type CanBeDue } from '../../adapters/local/sqlite/soonest-timers.ts'
 import { openSqliteDatabase, type SqliteDatabase } from '../../adapters/local/sqlite/sqlite-database.ts'
@@ -32,6 +33,8 @@ export interface LocalPorts extends Checkpoints {
   readonly areAllRead?: () => boolean
   /** It is a copy of another control plane, and must not act. */
   readonly isHeld?: boolean
+  /** Why no writes are taken, where that is known; undefined if they may be. */
+  readonly whyNoWrites?: () => string | undefined
   close(): void
 }
 
@@ -56,16 +59,19 @@ export interface GuardedPorts extends LocalPorts {
   readonly kinds: () => readonly KindName[]
   /** Copies what is committed into another file while everything goes on. Rejects with UNAVAILABLE. */
   copyTo(file: string): Promise<void>
+  /** Is told of files that are taken away while they are open. */
+  listen(listener: (news: FileNews) => void): void
 }
 
 /** Throws UNAVAILABLE, too, if something was lost, and nobody said to go on. */
 export function openGuardedPorts(file: string, clock: Clock, options: GuardOptions): GuardedPorts {
-  const { database, isHeld, sealing, foundDamage, accepted, follow, close } = openGuardedDatabase(file, options)
+  const { database, isHeld, sealing, foundDamage, accepted, follow, listen, close } = openGuardedDatabase(file, options)
   const changeLog = createSqliteChangeLog({ database, clock })
   const ports = assemblePorts(database, changeLog)
   follow(changeLog.latest)
   const kinds = openSqliteKinds(database).list
-  const guarded = { isHeld, foundDamage, accepted, kinds, close, copyTo: (copy: string) => database.copyTo(copy) }
+  const copyTo = (copy: string): Promise<void> => database.copyTo(copy)
+  const guarded = { isHeld, foundDamage, accepted, kinds, listen, close, copyTo }
   if (sealing === undefined) return { ...ports, ...guarded }
   const { store, feed, quarantine } = ports
   const sealed = { sealing, onUnreadable: (key: ObjectKey) => quarantine?.note(key) }
@@ -85,6 +91,7 @@ export function assemblePorts(database: SqliteDatabase, changeLog: SqliteChangeL
     turned: createSqliteCheckpoint({ database, name: 'turned' }),
     introduced: createSqliteCheckpoint({ database, name: 'introduced' }),
     probe: createSqliteCheckpoint({ database, name: 'probe' }),
+    whyNoWrites: database.whyRefused,
     close: () => database.close(),
   }
 }

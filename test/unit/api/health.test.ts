@@ -42,6 +42,17 @@ describe('the health of the process', () => {
     expect(await answered(path, query, no)).toEqual([503, text, '1'])
   })
 
+  it('says why it takes no writes, where that is known', async () => {
+    const { open, checks } = createHealth({ isReady: no, whyNotReady: () => 'a.db is away' })
+    const bodies = [open.get('/readyz'), checks.get('/readyz/writes')].map(
+      async (answer) => (await answer?.(request('GET /readyz?')))?.body,
+    )
+    expect(await Promise.all(bodies)).toEqual([
+      '[+]ping ok\n[-]writes failed: a.db is away\nreadyz check failed',
+      'writes failed: a.db is away',
+    ])
+  })
+
   it.each([
     ['/livez', ''],
     ['/healthz', ''],

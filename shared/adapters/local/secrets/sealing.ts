@@ -4,7 +4,7 @@ import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Json } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
-import type { KeyRing, SecretKey } from './key-ring.ts'
+import { writeKeyRing, type KeyRing, type SecretKey } from './key-ring.ts'
 
 /** What makes the values of a Secret unreadable where it is stored, and readable again. */
 export interface Sealing {
@@ -14,6 +14,8 @@ export interface Sealing {
   seal(object: ApiObject): ApiObject
   /** Undefined if no key fits, or what is stored was changed. */
   open(object: ApiObject): ApiObject | undefined
+  /** Writes the key that seals into a file, in the place of what is there. Throws UNAVAILABLE. */
+  writeKey(file: string): void
 }
 
 /** kubectl keeps in it all that was applied, values included. */
@@ -34,6 +36,7 @@ export function createSealing(keys: KeyRing): Sealing {
     seal: (object) =>
       isSecret(object) ? sealValues(object, (text) => sealText(text, current, contextOf(object))) : object,
     open: (object) => (isSecret(object) ? openSecret(object, keys) : object),
+    writeKey: (file) => writeKeyRing(file, [current]),
   }
 }
 

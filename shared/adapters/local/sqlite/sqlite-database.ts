@@ -37,6 +37,12 @@ export interface SqliteDatabase extends Pick<GroupCommit, 'write'> {
    */
   copyTo(file: string): Promise<void>
 
+  /** From now on each write is refused, UNAVAILABLE, with this; with undefined writes are taken again. */
+  refuseWrites(why: string | undefined): void
+
+  /** Why writes are refused; undefined if they are not. */
+  whyRefused(): string | undefined
+
   /** Commits what waits, at once. */
   flush(): void
 
@@ -68,8 +74,16 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
   const { connection, foundDamage, leave } = connect(file)
   const { write, flush } = createGroupCommit(connection, file)
   let open = true
+  let refusedFor: string | undefined
 
   const closed = (): OperatingError => new OperatingError('UNAVAILABLE', `${file} is closed`)
+
+  /** Undefined where writes are taken. */
+  const refusal = (): OperatingError | undefined => {
+    if (!open) return closed()
+    if (refusedFor === undefined) return undefined
+    return new OperatingError('UNAVAILABLE', `cannot write to ${file}: ${refusedFor}`)
+  }
 
   const guarded = <Result>(work: () => Result, attempted: string): Result => {
     if (!open) throw closed()
@@ -92,17 +106,24 @@ export function openSqliteDatabase(file: string): SqliteDatabase {
       }
     },
     readNow: (look) => guarded(look, 'read'),
-    writeNow: (work) => guarded(work, 'write to'),
-    write: (work, onCommit) => (open ? write(work, onCommit) : Promise.reject(closed())),
+    writeNow: (work) => {
+      const refused = refusal()
+      if (refused !== undefined) throw refused
+      return guarded(work, 'write to')
+    },
+    write: (work, onCommit) => {
+      const refused = refusal()
+      return refused === undefined ? write(work, onCommit) : Promise.reject(refused)
+    },
     copyTo: async (copy) => {
       if (!open) throw closed()
-      try {
-        makePrivate(copy)
-        await copyBetweenWrites(connection, copy)
-      } catch (error) {
-        throw translateError(error, `copy ${file} to ${copy}`)
-      }
+      await copyInto(copy, connection, file)
     },
+    refuseWrites: (why) => {
+      if (why !== refusedFor) connection.exec(`PRAGMA query_only = ${why === undefined ? 'OFF' : 'ON'}`)
+      refusedFor = why
+    },
+    whyRefused: () => refusedFor,
     flush,
     close: () => {
       if (!open) return
@@ -136,6 +157,15 @@ async function copyBetweenWrites(connection: DatabaseSync, copy: string): Promis
     await new Promise((resolve) => setImmediate(resolve))
   }
   throw new OperatingError('UNAVAILABLE', `cannot copy to ${copy}: writes leave no pause: try again`)
+}
+
+async function copyInto(copy: string, connection: DatabaseSync, file: string): Promise<void> {
+  try {
+    makePrivate(copy)
+    await copyBetweenWrites(connection, copy)
+  } catch (error) {
+    throw translateError(error, `copy ${file} to ${copy}`)
+  }
 }
 
 /** A file that SQLite makes may be read by everybody. */

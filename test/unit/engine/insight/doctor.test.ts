@@ -187,6 +187,11 @@ describe('what is said of the storage', () => {
       'takes writes?',
       'look no: nothing can be changed or reconciled; the log says why, a full disk most often',
     ],
+    [
+      { damaged: [], areAllRead: true, isHeld: false, takesWrites: false, whyNoWrites: 'a.db is away' },
+      'takes writes?',
+      'look no: nothing can be changed or reconciled; a.db is away',
+    ],
   ])('%j %s %s', (storage, question, expected) => {
     const report = reportOf({}, {}, storage)
     expect(report).toContain('\n\nstorage\n  ')

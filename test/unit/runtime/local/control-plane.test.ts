@@ -1,4 +1,7 @@
+import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { askHealth } from '../../../../shared/runtime/local/health.ts'
 import { startLocalControlPlane } from '../../../../shared/runtime/local/control-plane.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
 
@@ -16,4 +19,20 @@ it('a control plane in a process of somebody else may be stopped again, and its 
   await expect(plane.ended).resolves.toBeUndefined()
   const again = await start()
   await expect(again.stop(0)).resolves.toBeUndefined()
+})
+
+it('says of which file it takes no writes, and writes its key again', async () => {
+  const plane = await start()
+  const at = (name: string): string => join(directory.path, name)
+  const health = () => askHealth(directory.path).catch((error: unknown) => (error as Error).message)
+  renameSync(at('setpoint.db-wal'), at('away'))
+  await expect
+    .poll(health, { timeout: 30_000 })
+    .toContain('[-]writes failed: setpoint.db-wal is not in its place: put it back')
+  renameSync(at('away'), at('setpoint.db-wal'))
+  await expect.poll(health, { timeout: 30_000 }).toBe('ok')
+  const key = readFileSync(at('secrets.key'), 'utf8')
+  rmSync(at('secrets.key'))
+  await plane.stop(0)
+  expect(readFileSync(at('secrets.key'), 'utf8')).toBe(key)
 })

@@ -22,6 +22,7 @@ import {
 } from './findings.ts'
 import { openMarkFile, readMark, type Mark, type MarkFile, type ReadMark } from './mark-file.ts'
 import { isHeldByProcess, readOnly } from './read-only.ts'
+import { watchFiles, type FileNews } from './watched-files.ts'
 import { nameLogFile, readLogState } from './write-ahead-log.ts'
 
 export interface GuardOptions {
@@ -59,6 +60,8 @@ export interface GuardedDatabase {
   readonly accepted: readonly string[]
   /** Notes from now on, once a second, how far the database is by what was given last. */
   follow(latest: () => number): void
+  /** Is told of files that are taken away, and of what has been told to nobody so far. */
+  listen(listener: (news: FileNews) => void): void
   /** Commits what waits, notes exactly how far that is, and lets the files go. */
   close(): void
 }
@@ -213,14 +216,15 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
 
   let latest = (): number => noted
   let timer: NodeJS.Timeout | undefined
-  const refuseIfGone = watchFiles(guard)
-  if (refuseIfGone === undefined) {
+  const { tell, listen } = createTeller()
+  const watched = watch(guard, sealing, tell)
+  if (watched === undefined) {
     closeMark(marks, () => write(identity, 'closed', noted))
     throw new OperatingError('UNAVAILABLE', `${nameLogFile(file)} was removed while ${file} was opened: start again`)
   }
   const note = (): void => {
     try {
-      refuseIfGone()
+      database.refuseWrites(watched.look())
       if (latest() === noted) return
       write(identity, 'open', latest())
       noted = latest()
@@ -239,8 +243,10 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
       clearInterval(timer)
       timer = setInterval(note, options.markMs ?? 1_000).unref()
     },
+    listen,
     close: () => {
       clearInterval(timer)
+      watched.keepKey()
       database.flush()
       const last = Math.max(latest(), lastOf(database))
       closeMark(marks, () => write(identity, 'closed', last))
@@ -249,24 +255,22 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   }
 }
 
-/**
- * What is written into a file that was taken away is gone when the process ends, whatever stands in its place: from
- * then on writes are refused, until it is there again. Undefined if one is gone already.
- */
-function watchFiles({ file, database }: Guard): (() => void) | undefined {
-  const files = [file, nameLogFile(file)].map((path) => ({ path, number: numberOf(path) }))
-  if (files.some(({ number }) => number === undefined)) return undefined
-  let areThere = true
-  return () => {
-    const found = files.every(({ path, number }) => numberOf(path) === number)
-    if (found !== areThere) database.prepare(`PRAGMA query_only = ${found ? 'OFF' : 'ON'}`).run()
-    areThere = found
+/** The news of a process that has no log yet wait for it. */
+function createTeller() {
+  const waiting: FileNews[] = []
+  let tell = (news: FileNews): void => void waiting.push(news)
+  return {
+    tell: (news: FileNews) => tell(news),
+    listen: (listener: (news: FileNews) => void) => {
+      tell = listener
+      for (const news of waiting.splice(0)) listener(news)
+    },
   }
 }
 
-/** By which the file system knows a file, under whatever name; undefined if there is none. */
-function numberOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
+function watch({ file, options }: Guard, sealing: Sealing | undefined, tell: (news: FileNews) => void) {
+  const key = sealing && options.secrets && { file: options.secrets.keyFile, sealing }
+  return watchFiles({ file, key, tell })
 }
 
 /** Encrypts what is not, or not with this key. What is changed so far stands in the database whole, not in its log. */

@@ -26,6 +26,7 @@ import {
 } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
 import { isHeldByProcess, readOnly } from '../../../../../shared/adapters/local/sqlite/guard/read-only.ts'
+import type { FileNews } from '../../../../../shared/adapters/local/sqlite/guard/watched-files.ts'
 import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
 import { openSqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'
@@ -553,7 +554,7 @@ describe('a database behind a symbolic link', () => {
     renameSync(at('real/r.db-wal'), at('away'))
     expect([isHeldByProcess(file), lookInto(file, markNow())]).toEqual([true, 'in use'])
     vi.advanceTimersByTime(1_000)
-    await expect(write(running, 'refused')).rejects.toThrow('readonly')
+    await expect(write(running, 'refused')).rejects.toThrow('a.db-wal is not in its place')
     renameSync(at('away'), at('real/r.db-wal'))
   })
 
@@ -602,27 +603,109 @@ describe('a log', () => {
 })
 
 describe('a file that is taken away from a running process', () => {
+  const tick = (): unknown => vi.advanceTimersByTime(1_000)
+  const log = 'put it back, or stop with SIGTERM, which loses nothing; kill -9 loses the last changes'
+  const database = 'put it back before the process ends, which loses everything else'
+
   it.each([
-    ['a.db', 'nothing'],
-    ['a.db-wal', 'nothing'],
-    ['a.db', 'a copy'],
-    ['a.db-wal', 'a copy'],
-  ])('%s, with %s in its place, has writes refused until it is there again', async (name, inItsPlace) => {
+    ['a.db', 'nothing', database],
+    ['a.db-wal', 'nothing', log],
+    ['a.db', 'a copy', database],
+    ['a.db-wal', 'a copy', log],
+  ])('%s, with %s in its place, has writes refused until it is there again', async (name, inItsPlace, advice) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const guard = start()
     guard.follow(() => 1)
     await write(guard, 'before')
-    vi.advanceTimersByTime(1_000)
+    tick()
     await write(guard, 'still')
     renameSync(at(name), at('elsewhere'))
     if (inItsPlace === 'a copy') copyFileSync(at('elsewhere'), at(name))
-    vi.advanceTimersByTime(1_000)
+    for (let i = 0; i < 3; i++) tick()
+    const why = `${name} is not in its place: ${advice}`
     await expect(write(guard, 'refused')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `cannot write to ${file}: attempt to write a readonly database`,
+      message: `cannot write to ${file}: ${why}`,
     })
+    expect(() => guard.database.writeNow(() => guard.database.prepare('DELETE FROM horizon').run())).toThrow(why)
+    expect(guard.database.whyRefused()).toBe(why)
+    const told: FileNews[] = []
+    guard.listen((news) => told.push(news))
+    expect(told).toEqual([{ level: 'error', says: `nothing can be written: ${why}` }])
     renameSync(at('elsewhere'), at(name))
-    vi.advanceTimersByTime(1_000)
+    for (let i = 0; i < 3; i++) tick()
     await write(guard, 'after')
+    expect(guard.database.whyRefused()).toBeUndefined()
+    expect(told.slice(1)).toEqual([{ level: 'info', says: 'the files are in their place again: writes are taken' }])
+  })
+
+  it('that is its log loses nothing if the process is stopped', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const guard = start()
+    guard.follow(await write(guard, 'a'))
+    rmSync(at('a.db-wal'))
+    tick()
+    guard.close()
+    expect(run()).toBe(false)
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+  })
+
+  describe('with the key of the Secrets', () => {
+    let guard: GuardedDatabase
+    let told: FileNews[]
+    let key: string
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      guard = start({ secrets })
+      guard.follow(() => 1)
+      told = []
+      guard.listen((news) => told.push(news))
+      key = readFileSync(secrets.keyFile, 'utf8')
+      tick()
+    })
+
+    it.each([
+      ['missing', () => rmSync(secrets.keyFile)],
+      ['damaged', () => writeFileSync(secrets.keyFile, '')],
+    ])('writes a key that is %s again, and says so', async (what, take) => {
+      take()
+      for (let i = 0; i < 3; i++) tick()
+      expect(readFileSync(secrets.keyFile, 'utf8')).toBe(key)
+      expect(statSync(secrets.keyFile).mode & 0o777).toBe(0o600)
+      expect(told).toEqual([
+        { level: 'warn', says: `secrets.key was ${what} while the process ran: it was written again` },
+      ])
+      await write(guard, 'a')
+    })
+
+    it('writes it again when it ends, too', () => {
+      rmSync(secrets.keyFile)
+      guard.close()
+      expect(readFileSync(secrets.keyFile, 'utf8')).toBe(key)
+      expect(run({ secrets })).toBe(false)
+    })
+
+    it('refuses writes while another key stands there, which it leaves alone', async () => {
+      const other = `${Buffer.alloc(32).toString('base64')}\n`
+      writeFileSync(secrets.keyFile, other)
+      tick()
+      const why = 'secrets.key holds another key than the one of the Secrets: remove it, and the key is written again'
+      await expect(write(guard, 'a')).rejects.toThrow(why)
+      expect(readFileSync(secrets.keyFile, 'utf8')).toBe(other)
+      rmSync(secrets.keyFile)
+      tick()
+      await write(guard, 'a')
+    })
+
+    it('refuses writes where it cannot be written again', async () => {
+      rmSync(secrets.keyFile)
+      mkdirSync(secrets.keyFile)
+      tick()
+      await expect(write(guard, 'a')).rejects.toThrow('the key of the Secrets is lost when the process ends: cannot')
+      rmSync(secrets.keyFile, { recursive: true })
+      tick()
+      await write(guard, 'a')
+      expect(told.map(({ level }) => level)).toEqual(['error', 'warn', 'info'])
+    })
   })
 })
