@@ -10,6 +10,8 @@ const unreadable = [ioError | (1 << 8), ioError | (2 << 8)]
 /** SQLITE_IOERR_WRITE */
 const refusedWrite = ioError | (3 << 8)
 const damages = [11, 26]
+/** SQLITE_READONLY and SQLITE_CANTOPEN */
+const unwritable = [8, 14]
 const storageFailures = new Set([5, 6, 7, 8, ioError, diskFull, 14, 15, ...damages])
 
 /** The primary result code of an error raised by SQLite, or `undefined` for any other error. */
@@ -27,6 +29,11 @@ export function isStorageFailure(error: unknown): boolean {
 /** Whether the database is held by another connection. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5
+}
+
+/** Whether SQLite may not make or write a file. It makes one to read a log: the index. */
+export function isUnwritable(error: unknown): boolean {
+  return unwritable.includes(resultCode(error) ?? 0)
 }
 
 /** Whether Node told an error where SQLite has none. */

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -9,13 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, expect, it, vi } from 'vitest'
 import { writeKubeconfig } from '../../../../shared/adapters/local/https/kubeconfig.ts'
 import { openGuardedDatabase } from '../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
 import { createSqliteChangeLog } from '../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
 import { createSqliteStore } from '../../../../shared/adapters/local/sqlite/sqlite-store.ts'
 import { backUp } from '../../../../shared/runtime/local/backup.ts'
-import { isInUse } from '../../../../shared/runtime/local/check.ts'
+import { checkDataDirectory, isInUse } from '../../../../shared/runtime/local/check.ts'
+import { restore } from '../../../../shared/runtime/local/restore.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
 import { systemClock } from '../../../../shared/adapters/node/system-clock.ts'
@@ -118,4 +121,65 @@ it('asks the process that has the directory, though its log was taken away', asy
     close()
   }
   expect(isInUse(path)).toBe(false)
+})
+
+it('and a check and a restore, of what can only be read say that it can be looked at elsewhere', async () => {
+  const path = await killed('read-only')
+  // SQLite reads the log with an index, which it cannot make here.
+  symlinkSync(join(path, 'setpoint.mark'), join(path, 'setpoint.db-shm'))
+  const advice =
+    'SQLite cannot read it where nothing may be written: copy setpoint.db, setpoint.db-wal and setpoint.mark elsewhere, and look there'
+  expect(() => checkDataDirectory(path)).toThrow(`cannot check ${join(path, 'setpoint.db')}: ${advice}`)
+  await expect(backUp(path, join(directory.path, 'read-only.backup'))).rejects.toThrow(advice)
+  const into = join(directory.path, 'read-only.restored')
+  const options = { backup: join(path, 'setpoint.db'), directory: into, asCopy: false, acceptLoss: true }
+  expect(() => restore(options)).toThrow(advice)
+  rmSync(join(path, 'setpoint.db-shm'))
+  expect(restore(options).isWhole).toBe(true)
+})
+
+it('that cannot be written is not said to be of what can only be read', async () => {
+  const path = await killed('no-place')
+  const error = await backUp(path, join(directory.path, 'no', 'place')).catch((one: unknown) => one)
+  expect(error).toMatchObject({ message: expect.not.stringContaining('elsewhere') })
+})
+
+it('is none while a process has the database', async () => {
+  const path = join(directory.path, 'running')
+  mkdirSync(path)
+  const backup = join(path, 'setpoint.db')
+  const { close } = openGuardedDatabase(backup)
+  const options = { backup, directory: join(directory.path, 'never'), asCopy: false, acceptLoss: true }
+  expect(() => restore(options)).toThrow(`${backup} is in use by another process: name a backup (setpoint backup)`)
+  close()
+})
+
+it('that was put back in part is refused until it is put back whole', async () => {
+  const path = await killed('whole-one')
+  const backup = join(directory.path, 'whole-one.backup')
+  await backUp(path, backup)
+  const into = join(directory.path, 'half')
+  const options = { backup, directory: into, asCopy: false, acceptLoss: true }
+  mkdirSync(into)
+  const file = join(into, 'setpoint.db')
+  // As it is after a kill in the middle.
+  const { exec } = DatabaseSync.prototype
+  const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(() => {
+    cpSync(into, `${into}-killed`, { recursive: true })
+    throw new Error('killed')
+  })
+  expect(() => restore(options)).toThrow('killed')
+  spy.mockRestore()
+  expect(DatabaseSync.prototype.exec).toBe(exec)
+  expect(readdirSync(into)).toEqual([])
+  cpSync(`${into}-killed`, into, { recursive: true })
+  const before = readdirSync(into).map((name) => readFileSync(join(into, name)))
+  for (const consent of [undefined, 'accept-loss', 'as-copy'] as const)
+    expect(() => openGuardedDatabase(file, { consent })).toThrow(
+      new RegExp(`^cannot use ${into}: a restore into this directory has not ended: empty it, and restore again$`),
+    )
+  expect(readdirSync(into).map((name) => readFileSync(join(into, name)))).toEqual(before)
+  expect(checkDataDirectory(into).report).toContain('a restore into this directory has not ended')
+  for (const name of readdirSync(into)) rmSync(join(into, name))
+  expect(restore(options).isWhole).toBe(true)
 })

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../../model/errors.ts'
 import { checkInside, type Checked } from './check.ts'
-import { findInOwnLog, findKey, nameMarkFile } from './findings.ts'
-import { lookInto, openGuardedDatabase } from './guarded-database.ts'
+import { findInOwnLog, findKey, nameMarkFile, unendedRestore } from './findings.ts'
+import { look, openGuardedDatabase } from './guarded-database.ts'
 import { openMarkFile } from './mark-file.ts'
-import { isHeldByProcess, readOnly } from './read-only.ts'
+import { explainUnwritable, isHeldByProcess, readOnly } from './read-only.ts'
 
 /** What a backup says of itself, and what speaks against it. */
 export interface CheckedBackup {
@@ -17,8 +18,12 @@ export interface CheckedBackup {
 
 /** Reads everything of a backup, and changes nothing. Throws BAD_REQUEST if it is none. */
 export function checkBackup(file: string, keyFile: string): CheckedBackup {
-  const told = lookInto(file)
-  if (told === undefined || told === 'in use')
+  const told = look(file)
+  if (told === 'in use')
+    throw new OperatingError('BAD_REQUEST', `${file} is in use by another process: name a backup (setpoint backup)`)
+  const why = explainUnwritable(file, told)
+  if (why !== undefined) throw new OperatingError('UNAVAILABLE', `cannot read ${file}: ${why}`, { cause: told })
+  if (told === undefined || told instanceof Error)
     throw new OperatingError('BAD_REQUEST', `${file} is no backup of a control plane: setpoint backup writes one`)
   const isKeyThere = findKey(keyFile, told).length === 0
   const inLog = findInOwnLog(file).map(({ says }) => says)
@@ -46,8 +51,14 @@ export function copyDatabase(file: string, copy: string): void {
     ? 'in use'
     : readOnly(file, (connection) => void connection.prepare('VACUUM INTO ?').run(copy))
   if (copied === 'in use') throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: another process holds it`)
-  if (copied instanceof Error)
-    throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: ${copied.message}`, { cause: copied })
+  if (!(copied instanceof Error)) return
+  const why = explainUnwritable(file, readOnly(file, readSchema)) ?? copied.message
+  throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: ${why}`, { cause: copied })
+}
+
+/** What can be read is not why a copy failed. */
+function readSchema(connection: DatabaseSync): void {
+  connection.prepare('SELECT 1 FROM sqlite_schema').get()
 }
 
 export interface Restore {
@@ -76,9 +87,9 @@ export function restoreDatabase({ backup, file, keyFile, nowMs, asCopy }: Restor
   }).close()
 }
 
-/** Of no database that there is: until another mark is in its place, a start finds that something is lost. */
+/** Until another mark is in its place, a start is refused. */
 function markAsUnfinished(file: string): void {
   const marks = openMarkFile(nameMarkFile(file))
-  marks.write({ database: randomUUID(), inode: '0', bornNs: '0', resourceVersion: 0, starts: 0, state: 'open' })
+  marks.write({ database: randomUUID(), ...unendedRestore })
   marks.close()
 }

@@ -15,7 +15,7 @@ import { findOtherLayout } from '../sqlite-schema.ts'
 import { findBefore, type GuardOptions } from './guarded-database.ts'
 import { nameMarkFile } from './findings.ts'
 import { readMark } from './mark-file.ts'
-import { isHeldByProcess, readOnly } from './read-only.ts'
+import { explainUnwritable, isHeldByProcess, readOnly } from './read-only.ts'
 
 /** What was looked at, and what is wrong with it, in words. */
 export interface Checked {
@@ -55,6 +55,8 @@ export function checkInside(file: string, secrets?: SecretsOptions): readonly Ch
     return [...inTables, ...(secrets === undefined ? [] : [checkSecrets(connection, secrets)])]
   })
   if (inside === 'in use') throw heldByAnother(file)
+  const why = explainUnwritable(file, inside)
+  if (why !== undefined) throw new OperatingError('UNAVAILABLE', `cannot check ${file}: ${why}`, { cause: inside })
   return inside instanceof Error ? [{ what: 'database', problems: [inside.message] }] : inside
 }
 

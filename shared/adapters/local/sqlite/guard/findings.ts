@@ -31,11 +31,19 @@ export interface Identity {
 /** The number and the birth of a file. */
 export type FileIdentity = Pick<Mark, 'inode' | 'bornNs'>
 
+/** What a restore writes before it writes the database: of no database that there is. */
+export const unendedRestore = { inode: '0', bornNs: '0', resourceVersion: 0, starts: 0, state: 'open' } as const
+
+export function isUnendedRestore(mark: ReadMark): boolean {
+  return typeof mark !== 'string' && mark.inode === unendedRestore.inode && mark.starts === unendedRestore.starts
+}
+
 /** Looks at the files alone, before SQLite opens them and makes them others. */
 export function findInFiles(file: string, mark: ReadMark, witnesses: readonly string[]): readonly Finding[] {
   const name = basename(file)
   const stats = statSync(file, { throwIfNoEntry: false, bigint: true })
   const isThere = stats !== undefined && stats.size > 0n
+  if (isUnendedRestore(mark)) return [loss('a restore into this directory has not ended')]
   if (typeof mark !== 'string' && mark.state === 'new') return []
   if (!isThere) {
     const witness = witnesses.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile())

@@ -15,6 +15,7 @@ import {
   findKey,
   findInFiles,
   findLeftLog,
+  isUnendedRestore,
   nameMarkFile,
   type Finding,
   type Identity,
@@ -80,6 +81,7 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
   refuseStrangeFile(file)
   const seen = look(file, known)
   const before = judge(file, known, { seen, options })
+  if (isUnendedRestore(known) && options.restoredAtMs === undefined) throw refuseUnended(file)
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
   try {
     // Once it is opened for writing it could not be left as it is.
@@ -386,7 +388,7 @@ export function lookInto(file: string, known: ReadMark = 'missing'): Told | 'in 
 }
 
 /** The same, with what hinders it. */
-function look(file: string, known: ReadMark): Told | 'in use' | undefined | Error {
+export function look(file: string, known: ReadMark = 'missing'): Told | 'in use' | undefined | Error {
   if (!existsSync(file)) return undefined
   const isLogDue = typeof known !== 'string' && known.state === 'open'
   // Without its log only the lock tells whether a process still has it.
@@ -418,6 +420,11 @@ function ask(database: Pick<SqliteDatabase, 'prepare'>, known: ReadMark = 'missi
     resourceVersion,
     aheadMs,
   }
+}
+
+function refuseUnended(file: string): OperatingError {
+  const says = 'a restore into this directory has not ended: empty it, and restore again'
+  return new OperatingError('UNAVAILABLE', `cannot use ${dirname(file)}: ${says}`)
 }
 
 function refusal(file: string, findings: readonly Finding[]): OperatingError {

@@ -1,7 +1,9 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, rmSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { isBusy } from '../sqlite-errors.ts'
+import { isBusy, isUnwritable } from '../sqlite-errors.ts'
+import { nameMarkFile } from './findings.ts'
 import { nameIndexFile, nameLogFile } from './write-ahead-log.ts'
 
 /** A look that changes no file. The error if it cannot be read. */
@@ -25,6 +27,23 @@ function readAt<Result>(
   } finally {
     if (connection.isOpen) connection.close()
     if (!hadIndex) rmSync(index, { force: true })
+  }
+}
+
+/** Why a database cannot be read that may be whole; undefined if the error is another. */
+export function explainUnwritable(file: string, error: unknown): string | undefined {
+  if (!isUnwritable(error) || !isReadable(file)) return undefined
+  const name = basename(file)
+  const files = `${name}, ${name}-wal and ${basename(nameMarkFile(file))}`
+  return `SQLite cannot read it where nothing may be written: copy ${files} elsewhere, and look there`
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -223,7 +223,7 @@ describe('a backup', () => {
     const none = `${file} is no backup of a control plane: setpoint backup writes one`
     expect(() => checkBackup(file, keyFile())).toThrow(none)
     const ports = openGuardedPorts(file, systemClock, {})
-    expect(() => checkBackup(file, keyFile())).toThrow(none)
+    expect(() => checkBackup(file, keyFile())).toThrow(`${file} is in use by another process`)
     ports.close()
     writeFileSync(at('b.db'), 'text')
     expect(() => checkBackup(at('b.db'), keyFile())).toThrow('is no backup')
@@ -281,7 +281,9 @@ describe('a backup', () => {
     const restore = () =>
       restoreDatabase({ backup: at('none'), file: restored, keyFile: keyFile(), nowMs: 0, asCopy: false })
     expect(restore).toThrow('cannot copy')
-    expect(() => openGuardedPorts(restored, systemClock, {})).toThrow('a.db is empty, though its a.mark is there')
+    expect(() => openGuardedPorts(restored, systemClock, {})).toThrow(
+      'a restore into this directory has not ended: empty it, and restore again',
+    )
   })
 
   it.each([true, false])('is put back as another database, for its owner alone; as a copy: %s', async (asCopy) => {
