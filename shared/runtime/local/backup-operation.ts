@@ -37,6 +37,7 @@ export function createBackupOperation({ directory, copyTo }: BackupOptions): Pla
   }
 }
 
-function removeCopy(copy: string): void {
+/** With what SQLite has beside it, as where the disk is full. */
+export function removeCopy(copy: string): void {
   for (const file of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`]) rmSync(file, { force: true })
 }

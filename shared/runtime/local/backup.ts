@@ -1,5 +1,5 @@
 import { parseJson } from '../../model/parse-json.ts'
-import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
@@ -7,7 +7,7 @@ import { flushDirectory } from '../../adapters/node/atomic-file.ts'
 import { checkBackup, copyDatabase, type CheckedBackup } from '../../adapters/local/sqlite/guard/backup.ts'
 import { checkAround, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
 import { OperatingError } from '../../model/errors.ts'
-import { backupPath } from './backup-operation.ts'
+import { backupPath, removeCopy } from './backup-operation.ts'
 import { isInUse } from './check.ts'
 import { openLocalRequest } from './local-request.ts'
 import { findServerAccess } from './server-access.ts'
@@ -26,7 +26,7 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
   if (existsSync(into)) throw new OperatingError('BAD_REQUEST', `${into} is there already: name a file that is not`)
   const unfinished = `${resolve(into)}.tmp`
   try {
-    rmSync(unfinished, { force: true })
+    removeCopy(unfinished)
     closeSync(openSync(unfinished, 'wx', 0o600))
     const isSent = isInUse(directory) && (await download(directory, unfinished))
     const around = isSent ? [] : [copyFiles(directory, unfinished)]
@@ -36,7 +36,7 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
     flushDirectory(dirname(resolve(into)))
     return backup
   } catch (cause) {
-    rmSync(unfinished, { force: true })
+    removeCopy(unfinished)
     if (cause instanceof OperatingError) throw cause
     throw new OperatingError('UNAVAILABLE', `cannot write ${into}: ${(cause as Error).message}`, { cause })
   }

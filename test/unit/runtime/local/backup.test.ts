@@ -101,6 +101,20 @@ it('of a process whose first log is gone is none, and says why', async () => {
   expect(existsSync(into)).toBe(false)
 })
 
+it('leaves nothing of a copy for which there is no room', async () => {
+  const path = await killed('full')
+  const into = join(directory.path, 'full.backup')
+  const { prepare } = DatabaseSync.prototype
+  const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, sql) {
+    if (!sql.startsWith('VACUUM')) return prepare.call(this, sql)
+    writeFileSync(`${into}.tmp-journal`, 'journal')
+    throw new Error('database or disk is full')
+  })
+  await expect(backUp(path, into)).rejects.toThrow('is full')
+  spy.mockRestore()
+  expect(readdirSync(directory.path).filter((name) => name.startsWith('full.'))).toEqual([])
+})
+
 it('asks the process that has the directory, though its log was taken away', async () => {
   const path = join(directory.path, 'taken')
   mkdirSync(path)
