@@ -13,24 +13,33 @@ export function changeAlone<Result>(file: string, change: () => Result, waitMs =
   try {
     return change()
   } finally {
-    // Nothing was written in the transaction: it ends with the connection.
+    // The lock ends with the connection. What was changed is in another file, and stays.
     lock.close()
   }
 }
 
 function takeLock(file: string, waitMs: number): DatabaseSync {
+  const path = `${file}.lock`
   let lock: DatabaseSync | undefined
   try {
-    makeLock(`${file}.lock`)
-    lock = new DatabaseSync(`${file}.lock`)
+    makeLock(path)
+    lock = new DatabaseSync(path)
     lock.exec(`PRAGMA busy_timeout = ${waitMs}; BEGIN EXCLUSIVE`)
     return lock
   } catch (cause) {
     lock?.close()
     if ((cause as SqliteError).errcode === busy)
       throw new OperatingError('THROTTLED', `another command is changing ${file}: try again`, { cause })
-    throw new OperatingError('UNAVAILABLE', `cannot lock ${file}: ${(cause as Error).message}`, { cause })
+    throw new OperatingError('UNAVAILABLE', `cannot lock ${file}: ${explain(path, cause)}`, { cause })
   }
+}
+
+/** Ours is an empty file: what else stands there is named. */
+function explain(lock: string, cause: unknown): string {
+  const { message } = cause as Error
+  const stats = statSync(lock, { throwIfNoEntry: false })
+  if (stats === undefined || (stats.isFile() && stats.size === 0)) return message
+  return `${lock} is no lock, and may be removed: ${message}`
 }
 
 type SqliteError = Error & { readonly errcode?: number }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -161,6 +161,20 @@ describe('the file of users', () => {
     const nowhere = join(file, 'users')
     expect(code(() => changeAlone(nowhere, () => 'changed'))).toContain(`UNAVAILABLE cannot lock ${nowhere}: ENOENT`)
     expect(statSync(`${file}.lock`)).toMatchObject({ mode: 0o100600, size: 0 })
+  })
+
+  it.each<[string, (lock: string) => void]>([
+    ['another file', (lock) => writeFileSync(lock, 'garbage')],
+    ['a directory', (lock) => mkdirSync(lock)],
+  ])('names its lock where that is %s, and is changed once it is removed', (_, make) => {
+    const file = newFile()
+    make(`${file}.lock`)
+    expect(() => addUser(file, 'alice', [])).toThrow(
+      `cannot lock ${file}: ${file}.lock is no lock, and may be removed: `,
+    )
+    rmSync(`${file}.lock`, { recursive: true })
+    addUser(file, 'alice', [])
+    expect(listUsers(file)).toHaveLength(1)
   })
 
   it('is as it was if a token could not be handed out, and the next change is made', () => {
