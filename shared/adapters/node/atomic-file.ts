@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { OperatingError } from '../../model/errors.ts'
 
@@ -21,11 +22,11 @@ import { OperatingError } from '../../model/errors.ts'
  * stands there: a device would become a file.
  */
 export function writeAtomically(file: string, content: string | Uint8Array, owner: 'us' | 'directory' = 'us'): void {
-  // It may be what one of our number left when it crashed. Nothing that stands there is written through.
-  const unfinished = unfinishedName(file, process.pid)
+  // Nothing that stands there is written through.
+  const unfinished = unfinishedName(file, `${process.pid}.${randomBytes(4).toString('hex')}`)
   try {
     requireFile(file)
-    for (const left of [unfinished, ...leftOf(file)]) rmSync(left, { force: true })
+    for (const left of leftOf(file)) rmSync(left, { force: true })
     writeFlushed(unfinished, content, owner)
     renameSync(unfinished, file)
     flushDirectory(dirname(file))
@@ -35,9 +36,12 @@ export function writeAtomically(file: string, content: string | Uint8Array, owne
   }
 }
 
-/** Each process has its own: none puts in place what another has not finished. */
-function unfinishedName(file: string, pid: number | string): string {
-  return `${file}.${pid}.tmp`
+/**
+ * Each write has its own: none puts in place what another has not finished. The number of the process is not enough,
+ * because the first process of every container has the same.
+ */
+function unfinishedName(file: string, writer: string): string {
+  return `${file}.${writer}.tmp`
 }
 
 /** What crashes left unfinished. */
@@ -45,8 +49,9 @@ function leftOf(file: string): readonly string[] {
   const [start, end] = unfinishedName(basename(file), ' ').split(' ') as [string, string]
   return namesIn(dirname(file))
     .filter((name) => name.startsWith(start) && name.endsWith(end))
-    .filter((name) => isLeft(name.slice(start.length, -end.length)))
-    .map((name) => join(dirname(file), name))
+    .map((name) => ({ writer: name.slice(start.length, -end.length), path: join(dirname(file), name) }))
+    .filter(({ writer, path }) => isLeft(writer) && isOld(path))
+    .map(({ path }) => path)
 }
 
 /** Where nobody may look, what crashes left stays. */
@@ -58,8 +63,18 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-function isLeft(pid: string): boolean {
-  return /^[1-9]\d{0,9}$/.test(pid) && !isRunning(Number(pid))
+/** Of a process that has ended here, or of one with our number; an earlier version wrote the number alone. */
+function isLeft(writer: string): boolean {
+  const [, pid] = /^([1-9]\d{0,9})(?:\.[\da-f]{8})?$/.exec(writer) ?? []
+  return pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)))
+}
+
+/** No write takes so long. A younger one may be of a process in another container, whose number says nothing here. */
+const writeMsMax = 600_000
+
+function isOld(path: string): boolean {
+  const writtenMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+  return Date.now() - writtenMs > writeMsMax
 }
 
 function isRunning(pid: number): boolean {

@@ -1,9 +1,11 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { writeAtomically } from '../../../../shared/adapters/node/atomic-file.ts'
 import { recordDiskCalls } from '../../../support/disk-calls.ts'
 import { temporaryDirectory } from '../../../support/temporary-directory.ts'
@@ -31,7 +33,11 @@ it('takes away what a crash left unfinished', () => {
   using directory = temporaryDirectory('atomic')
   const file = join(directory.path, 'token')
   const { pid: gone } = spawnSync(process.execPath, ['--version'])
-  for (const pid of [gone, process.pid]) writeFileSync(`${file}.${pid}.tmp`, 'half of something longer')
+  for (const pid of [gone, process.pid])
+    for (const name of [`${file}.${pid}.tmp`, `${file}.${pid}.0123abcd.tmp`]) {
+      writeFileSync(name, 'half of something longer')
+      utimesSync(name, 1, 1)
+    }
   writeAtomically(file, 'whole')
   expect([readdirSync(directory.path), readFileSync(file, 'utf8')]).toEqual([['token'], 'whole'])
 })
@@ -40,8 +46,26 @@ it('leaves alone what another process has not finished, and what is no such file
   using directory = temporaryDirectory('atomic')
   const file = join(directory.path, 'token')
   const others = ['token.1.tmp', `token.${process.ppid}.tmp`, 'token.backup.tmp', 'token..tmp', 'other.tmp']
-  for (const name of others) writeFileSync(join(directory.path, name), 'half')
+  for (const name of others) {
+    writeFileSync(join(directory.path, name), 'half')
+    utimesSync(join(directory.path, name), 1, 1)
+  }
   writeAtomically(file, 'whole')
+  expect(readdirSync(directory.path).toSorted()).toEqual(['token', ...others].toSorted())
+})
+
+it('leaves alone what a process of the same number writes in another container', () => {
+  using directory = temporaryDirectory('atomic')
+  const file = join(directory.path, 'token')
+  const { pid: unknown } = spawnSync(process.execPath, ['--version'])
+  const others = [process.pid, unknown].map((pid) => `token.${pid}.0123abcd.tmp`)
+  for (const name of others) writeFileSync(join(directory.path, name), 'half')
+  const names = new Set<string>()
+  for (let i = 0; i < 3; i++) {
+    const { did } = recordDiskCalls(directory.path, () => writeAtomically(file, 'whole'))
+    names.add(did[0] ?? '')
+  }
+  expect(names.size).toBe(3)
   expect(readdirSync(directory.path).toSorted()).toEqual(['token', ...others].toSorted())
 })
 
@@ -60,20 +84,21 @@ it('puts nothing in place that another process has not finished', async () => {
   expect(readdirSync(directory.path)).toEqual(['token'])
 })
 
-it('writes through no link that somebody put in its way, and takes over nobody else’s mode', () => {
+it('writes through no link that somebody put in its way, and into no file of another mode', () => {
   using directory = temporaryDirectory('atomic')
-  const [file, target, open] = ['token', 'target', 'open'].map((name) => join(directory.path, name)) as [
-    string,
-    string,
-    string,
-  ]
-  writeFileSync(target, 'another file')
-  symlinkSync(target, `${file}.${process.pid}.tmp`)
-  writeFileSync(`${open}.${process.pid}.tmp`, '')
-  chmodSync(`${open}.${process.pid}.tmp`, 0o666)
-  for (const one of [file, open]) writeAtomically(one, 'secret')
-  expect(readFileSync(target, 'utf8')).toBe('another file')
-  expect([file, open].map((one) => statSync(one).mode & 0o777)).toEqual([0o600, 0o600])
+  const at = (name: string): string => join(directory.path, name)
+  writeFileSync(at('target'), 'another file')
+  // Nobody can know this name: here it is the same each time.
+  vi.spyOn(crypto, 'randomBytes').mockImplementation(() => Buffer.from('01234567', 'hex'))
+  syncBuiltinESMExports()
+  symlinkSync(at('target'), at(`token.${process.pid}.01234567.tmp`))
+  writeFileSync(at(`open.${process.pid}.01234567.tmp`), '', { mode: 0o666 })
+  for (const name of ['token', 'open']) expect(() => writeAtomically(at(name), 'secret')).toThrow('EEXIST')
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+  for (const name of ['token', 'open']) writeAtomically(at(name), 'secret')
+  expect(readFileSync(at('target'), 'utf8')).toBe('another file')
+  expect(['token', 'open'].map((name) => statSync(at(name)).mode & 0o777)).toEqual([0o600, 0o600])
 })
 
 it('is on disk when it is written, its name too, and after it', () => {
@@ -81,6 +106,6 @@ it('is on disk when it is written, its name too, and after it', () => {
   const { did } = recordDiskCalls(directory.path, () =>
     writeAtomically(join(directory.path, 'token'), Uint8Array.of(97)),
   )
-  expect(did).toEqual([`sync /token.${process.pid}.tmp`, 'rename', 'sync '])
+  expect(did).toEqual([expect.stringMatching(`^sync /token\\.${process.pid}\\.[0-9a-f]{8}\\.tmp$`), 'rename', 'sync '])
   expect(readFileSync(join(directory.path, 'token'), 'utf8')).toBe('a')
 })
