@@ -539,6 +539,24 @@ describe('a database behind a symbolic link', () => {
     expect(raw('SELECT max(rv) AS rv FROM changes')).toEqual([{ rv: 2 }])
   })
 
+  it('that is damaged stays as it is, and so does its log', async () => {
+    await kill()
+    const path = at('real/r.db')
+    const row = readOnly(path, (one) =>
+      one.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'refs_by_referrer'").get(),
+    ) as { readonly rootpage: number }
+    const from = (row.rootpage - 1) * 4_096
+    writeFileSync(path, readFileSync(path).fill(0x5a, from, from + 64))
+    const contents = () => named.map((name) => readFileSync(at(name)))
+    const before = contents()
+    expect(() => start()).toThrow('it is damaged: put back a copy of it')
+    expect(contents()).toEqual(before)
+    expect([filesOf(''), readdirSync(at('real')).toSorted()]).toEqual([
+      ['a.db', 'a.mark', 'real'],
+      ['r.db', 'r.db-wal'],
+    ])
+  })
+
   it('is refused without its log', async () => {
     await kill()
     rmSync(at('real/r.db-wal'))
