@@ -92,11 +92,11 @@ interface Asked {
   readonly versions: readonly GroupVersion[]
 }
 
+/** Longer paths are those of resources. */
 function discovery(request: HttpRequest, root: 'api' | 'apis', { rest, versions }: Asked): HttpResponse {
   const [first, second] = rest
   if (first === undefined) return groups(request, root, versions)
   const [group, version] = root === 'api' ? ['', first] : [first, second]
-  if (rest.length > (root === 'api' ? 1 : 2)) throw noSuchPath()
   return answerDocument(
     version === undefined ? groupDocument(versions, group) : resourceList(versions, { group, version }),
   )
