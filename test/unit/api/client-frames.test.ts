@@ -103,6 +103,8 @@ describe('frames of a client', () => {
     ['a close with half a status', frame(8, text('x')), [['end', 1002]]],
     ['a close with a status that is never sent', frame(8, close(1005)), [['end', 1002]]],
     ['a close with a reason that is no text', frame(8, Buffer.from([3, 232, 0xff])), [['end', 1007]]],
+    ['a close in parts', frame(8, close(1000), { isLast: false }), [['end', 1002]]],
+    ['a close that is too long', frame(8, close(1000, 'x'.repeat(124))), [['end', 1002]]],
     ['what follows a close', Buffer.concat([frame(8, close(1000)), frame(9, text('x'))]), [['end', 1000]]],
   ])('%s', async (_, bytes, told) => {
     expect(heardIn([bytes])).toEqual(told)

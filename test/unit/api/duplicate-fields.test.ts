@@ -29,6 +29,9 @@ describe('what stands there twice', () => {
     ['{"a\\"":1,"a\\"":2}', ['"a""']],
     ['{"a":1,"a":2,"a":3}', ['"a"']],
     ['[{"a":1,"a":2}]', ['"[0].a"']],
+    ['{"":1,"a":1,"a":2}', ['"a"']],
+    ['{":a":":x",":a":1}', ['":a"']],
+    ['{";a":";","b":1,"b":2}', ['"b"']],
   ])('is found in %s', (text, paths) => {
     expect(duplicatesIn(text)).toEqual(paths)
   })

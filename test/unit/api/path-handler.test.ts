@@ -50,6 +50,8 @@ describe('a path that names no resource', () => {
     'GET /openapi/v3/x',
     'GET /openapi/v3/apis/h.dev/v1',
     'GET /openapi/v4',
+    'GET /x/v2',
+    'GET /x/v3',
     'GET /version/x',
     'GET /api/v2',
     'GET /apis/h.dev',
@@ -150,7 +152,8 @@ describe('discovery', () => {
     ['', 'application/json'],
   ])('for who accepts %s is of the type %s', async (accept, type) => {
     for (const root of ['api', 'apis']) {
-      const { headers, body } = await ask(`GET /${root}`, { accept })
+      const { status, headers, body } = await ask(`GET /${root}`, { accept })
+      expect(status).toBe(200)
       const isWhole = type !== 'application/json'
       expect([headers['content-type'], body.kind === 'APIGroupDiscoveryList']).toEqual([type, isWhole])
     }

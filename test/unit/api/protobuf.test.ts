@@ -429,6 +429,8 @@ describe('a protobuf body', () => {
     (apiVersion) => {
       const decoded = decodeObject(enveloped('DeleteOptions', field(4, 'Background'), apiVersion))
       expect(decoded).toEqual({ apiVersion, kind: 'DeleteOptions', propagationPolicy: 'Background' })
+      const dry = decodeObject(enveloped('DeleteOptions', field(5, 'All'), apiVersion))
+      expect(dry).toEqual({ apiVersion, kind: 'DeleteOptions', dryRun: ['All'] })
     },
   )
 
@@ -438,6 +440,8 @@ describe('a protobuf body', () => {
     expect(decodeObject(policy)['spec']).toEqual({ reinvocationPolicy: 'Never' })
     const binding = enveloped('MutatingAdmissionPolicyBinding', field(2, field(1, 'p')), apiVersion)
     expect(decodeObject(binding)['spec']).toEqual({ policyName: 'p' })
+    const unknown = enveloped('MutatingAdmissionPolicyBinding', field(3, field(1, 'x')), apiVersion)
+    expect(decodeObject(unknown)).not.toHaveProperty('status')
   })
 
   it('has the status of a namespace', () => {

@@ -34,6 +34,8 @@ describe('YAML', () => {
       value: { a: 3, b: { c: 2 } },
       faults: ['yaml: line 5: key "a" already set in map', 'yaml: line 4: key "c" already set in map'],
     })
+    const ofTwoLines = '? "a\n  b"\n: 1\n'
+    expect(readYaml(ofTwoLines + ofTwoLines).faults).toEqual(['yaml: line 4: key "a b" already set in map'])
     expect(readYaml(lines(1_800, () => 'a: 1')).faults).toHaveLength(100)
   })
 
@@ -77,6 +79,7 @@ describe('YAML', () => {
       `a: &a {x: 1}\nb: {<<: *a}\nc: [${'1,'.repeat(10_100)}]`,
       { a: { x: 1 }, b: { x: 1 }, c: Array.from({ length: 10_100 }, () => 1) },
     ],
+    ['merged of ten thousand values', merged(312, 16), expect.anything()],
     ['a hundred aliases of one value', `- &a x\n${lines(100, () => '- *a')}`, Array.from({ length: 101 }, () => 'x')],
     ['a hundred aliases', aliases(100), Array.from({ length: 200 }, (_, i) => `${i >> 1}`)],
   ])('may be %s', (_, text, value) => {
@@ -89,6 +92,11 @@ describe('YAML', () => {
 
   function keys(count: number): string {
     return Array.from({ length: count }, (_, i) => `k${i}: 1`).join(', ')
+  }
+
+  /** So many times a map of so many keys: it has twice as many values, and is one itself. */
+  function merged(count: number, times: number): string {
+    return `a: &a {${keys(count)}}\nb:\n${lines(times, () => '- <<: *a')}`
   }
 
   /** Each is ten of the one before. */
@@ -110,10 +118,16 @@ describe('YAML', () => {
       'a: &a x\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n',
       'aliases of aliases stand for more than 100 values',
     ],
+    [
+      'five aliases of sixteen',
+      `- &a x\n- &b [${'*a, '.repeat(16)}]\n- [${'*b, '.repeat(5)}]`,
+      'aliases of aliases stand for more than 100 values',
+    ],
     ['an alias of nothing', 'a: *b', 'an alias stands for nothing above it'],
     ['merged of what is no map', 'a: {<<: 5}', 'Merge sources must be maps or map aliases'],
     ['merged of itself', 'a: &a {<<: *a}', 'maps that are merged by << stand for more than 10000 values'],
-    ['merged of much', `a: &a {${keys(100)}}\nb:\n${lines(50, () => '- <<: *a')}`, 'stand for more than 10000 values'],
+    ['merged of one value more', merged(68, 73), 'stand for more than 10000 values'],
+    ['merged of much', merged(100, 50), 'stand for more than 10000 values'],
     ['merged of what is merged of much', mergedOfMerged(9), 'stand for more than 10000 values'],
     ['a list as a key', 'b: 1\n? [1]\n: 2', 'A map key must be a plain value at line 2, column 3'],
     ['an alias of a list as a key', 'a: &a [1]\n*a : 2', 'A map key must be a plain value at line 1, column 7'],
