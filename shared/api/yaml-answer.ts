@@ -20,7 +20,7 @@ export function withYamlAnswers(handler: HttpHandler): HttpHandler {
 const lengthMax = 32_768
 
 function asksForYaml(request: HttpRequest): boolean {
-  if (request.header('accept')?.includes('yaml') !== true) return false
+  if (!/yaml/i.test(request.header('accept') ?? '')) return false
   const first = acceptedRanges(request).find(({ type }) => type === yamlType || jsonTypes.includes(type))
   return first?.type === yamlType
 }

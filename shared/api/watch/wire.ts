@@ -64,7 +64,6 @@ export function createMessageWire(websocket: WebsocketOffer, clock: Clock): Wire
     encode: (lines) => (lines === '' ? '' : cutBytes(textFrames(lines))),
     hear: ({ onOwed, onEnd }) => {
       const end = (status: number | undefined): void => {
-        if (ended !== undefined) return
         ended = { status }
         onEnd()
       }
