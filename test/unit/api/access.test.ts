@@ -88,6 +88,8 @@ describe('whoever has no role', () => {
     )
     expect(await alice(line)).toMatchObject({ status: 403, body: { reason: 'Forbidden', message } })
     expect(await alice(`GET ${configMaps}/a`)).toMatchObject({ status: 200 })
+    await made(`POST ${configMaps}`, { metadata: { name: 'b' } })
+    expect(await alice(`DELETE ${configMaps}/b`)).toMatchObject({ status: 200 })
 
     const verbs = ['unsafe-delete-ignore-read-errors']
     await role('unsafe', { apiGroups: [''], resources: ['configmaps'], verbs })
@@ -440,6 +442,48 @@ describe('nobody learns by a policy what they may not read', () => {
     const path = `${admission}/validatingadmissionpolicybindings/b`
     expect((await alice(`PATCH ${path}`, { metadata: { labels: { a: 'b' } } }, merge)).status).toBe(200)
     expect((await alice(`PATCH ${path}`, { spec: { paramRef: { name: 't' } } }, merge)).status).toBe(422)
+  })
+
+  it('by another policy for the same parameters', async () => {
+    for (const [name, paramKind] of Object.entries({ p: { apiVersion: 'v1', kind: 'ConfigMap' }, q: secretKind }))
+      await policy(name, { paramKind }, (line, body) => harness.send(line, { body: body ?? {} }))
+    await role('maps', { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] })
+    await bind('maps', 'alice')
+    expect((await bound('b', ref)).status).toBe(201)
+    const path = `${admission}/validatingadmissionpolicybindings/b`
+    expect((await alice(`PATCH ${path}`, { spec: { policyName: 'q' } }, merge)).status).toBe(422)
+  })
+
+  it('by parameters that are selected, unless they may list them', async () => {
+    await policy('p', { paramKind: secretKind }, (line, body) => harness.send(line, { body: body ?? {} }))
+    const selected = { selector: {}, namespace: 'default', parameterNotFoundAction: 'Allow' }
+    await role('getter', { apiGroups: [''], resources: ['secrets'], verbs: ['get'] })
+    await bind('getter', 'alice')
+    expect((await bound('b', selected)).status).toBe(422)
+    await role('lister', { apiGroups: [''], resources: ['secrets'], verbs: ['list'] })
+    await bind('lister', 'alice')
+    expect((await bound('b', selected)).status).toBe(201)
+  })
+
+  it('of other kinds is nothing asked, though their fields have the same names; nor is anything gathered', async () => {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+    await made('POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'things.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { kind: 'Thing', plural: 'things' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    })
+    await role('things', { apiGroups: ['example.com'], resources: ['things'], verbs: ['*'] })
+    await bind('things', 'alice')
+    const like = { spec: { paramKind: secretKind, paramRef: ref }, aggregationRule: { clusterRoleSelectors: [] } }
+    const things = '/apis/example.com/v1/namespaces/default/things'
+    expect((await alice(`POST ${things}`, { metadata: { name: 't' }, ...like })).status).toBe(201)
+    const { body } = await alice(`GET ${things}/t`)
+    expect(body).toMatchObject(like)
+    expect(body).not.toHaveProperty('rules')
   })
 
   it('that changes things, either', async () => {

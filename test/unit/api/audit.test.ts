@@ -52,10 +52,13 @@ describe('which requests are recorded', () => {
     for (const heard of [asked, records]) heard.length = 0
     const read = await own.send('GET /api/v1/namespaces/default/configmaps?limit=1')
     expect([read.status, read.headers['audit-id']]).toEqual([200, undefined])
+    const failed = await own.send('GET /api/v1/namespaces/default/configmaps/none')
+    expect([failed.status, failed.headers['audit-id']]).toEqual([404, undefined])
     const written = await own.send('POST /api/v1/namespaces/default/configmaps', { body: { metadata: { name: 'm' } } })
     expect([written.status, written.headers['audit-id']]).toEqual([201, 'made'])
     expect(records.map(({ verb }) => verb)).toEqual(['create'])
-    expect(asked).toEqual(['GET', 'POST'].map((method) => `${method} /api/v1/namespaces/default/configmaps`))
+    const path = '/api/v1/namespaces/default/configmaps'
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/none`, `POST ${path}`])
     own.close()
   })
 })
@@ -122,6 +125,25 @@ describe('a record of a request', () => {
       { user, verb: 'delete', ...object, name, decision: 'allow', code: 200 },
     ])
     expect(JSON.stringify([created, ...all])).not.toMatch(/hush|bmV3|b3Ro|aHVz|query/)
+  })
+
+  it('says which fields somebody changed who may not do everything', async () => {
+    await harness.send('POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      body: {
+        metadata: { name: 'alice' },
+        roleRef: { kind: 'ClusterRole', name: 'edit' },
+        subjects: [{ kind: 'User', name: 'alice' }],
+      },
+    })
+    const path = '/api/v1/namespaces/default/configmaps'
+    await harness.send(`POST ${path}`, { body: { metadata: { name: 'm' } } })
+    records.length = 0
+    await harness.send(`PATCH ${path}/m`, {
+      body: { data: { key: 'a' } },
+      type: 'application/merge-patch+json',
+      token: 'alice',
+    })
+    expect(told()).toMatchObject([{ user: { name: 'alice' }, verb: 'patch', changed: ['data'], code: 200 }])
   })
 
   it('says what was refused, and why something was allowed', async () => {

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiServices } from '../../../shared/api/call.ts'
+import { apiServiceObjects } from '../../../shared/api/computed/api-services.ts'
 import { budgetKind, queuedKeyKind, timerKind } from '../../../shared/api/computed/computed-kinds.ts'
 import { computedObject, type ComputedObjects } from '../../../shared/api/computed/computed-objects.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import { pageOf } from '../../../shared/runtime/computed/page-of.ts'
+import { plainKind } from './called.ts'
 import { createHarness, type Harness } from './harness.ts'
 
 let harness: Harness
@@ -49,6 +52,14 @@ describe('a computed kind', () => {
       status: 404,
       body: { message: 'timers.setpoint.dev "a.2" not found' },
     })
+  })
+
+  it('is counted by what is asked: one, or many', async () => {
+    await harness.send(`GET ${timers}`)
+    await harness.send(`GET ${inDefault}/a.1`)
+    const { body } = await harness.send('GET /metrics')
+    for (const verb of ['LIST', 'GET'])
+      expect(body).toContain(`apiserver_request_total{verb="${verb}",group="setpoint.dev",resource="timers"`)
   })
 
   it('is listed by namespace, by name and by controller', async () => {
@@ -141,5 +152,25 @@ describe('a computed kind', () => {
     expect(status).toBe(201)
     expect(namesOf(await harness.send(`GET ${timers}`))).toEqual([])
     expect((await harness.send(`POST ${inDefault}`, { body: { metadata: { name: 'mine' } } })).status).toBe(201)
+  })
+})
+
+describe('the group versions that are served', () => {
+  const kinds = Array.from({ length: 1_100 }, (_, i): ServedKind => ({ ...plainKind, group: `g${i}.dev` }))
+  const catalog = { all: async () => kinds } as unknown as ApiServices['catalog']
+
+  it('are numbered from the most preferred on, and never below one', async () => {
+    const { items } = await apiServiceObjects({ catalog }, []).list({ namespace: '', limit: 2_000 })
+    expect(items.length).toBeGreaterThan(1_100)
+    expect(items.map(({ spec }) => [spec?.['groupPriorityMinimum'], spec?.['versionPriority']])).toEqual(
+      items.map((_, place) => [18_000 - place, Math.max(1, 1_000 - place)]),
+    )
+  })
+
+  it('are told from the first on, and say where a page ended', async () => {
+    const { list } = apiServiceObjects({ catalog }, [])
+    const { items: all } = await list({ namespace: '', limit: 2_000 })
+    expect(await list({ namespace: '', limit: 2 })).toEqual({ items: all.slice(0, 2), end: [2, 0] })
+    expect(await list({ namespace: '', limit: 2, after: [2, 0] })).toEqual({ items: all.slice(2, 4), end: [4, 0] })
   })
 })

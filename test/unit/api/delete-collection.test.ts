@@ -70,6 +70,14 @@ describe('a delete of many', () => {
   })
 
   it.each([
+    [32, 'string'],
+    [33, 'object'],
+  ])('of %d objects is answered as a %s: what is long is sent piece by piece', async (count, type) => {
+    const { remove } = open([page(Array.from({ length: count }, (_, i) => `k${i}`))])
+    expect(typeof (await remove(callOf(path))).body).toBe(type)
+  })
+
+  it.each([
     ['limit=2', { namespace: 'n', limit: 2 }],
     ['continue=c', { namespace: 'n', continue: 'c' }],
   ])('with %s deletes that page only', async (query, asked) => {

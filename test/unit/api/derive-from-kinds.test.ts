@@ -53,3 +53,20 @@ it('what could not be made is made again', async () => {
   await expect(derived()).rejects.toThrow('once')
   expect(await derived()).toBe(2)
 })
+
+it('what could not be made of earlier kinds leaves what was made of later ones', async () => {
+  let kinds = [namespaceKind]
+  const made: string[] = []
+  const first = Promise.withResolvers<string>()
+  const derived = deriveFromKinds<string>({ all: async () => kinds } as never, ([one]) => {
+    made.push(one?.kind ?? '')
+    return one === namespaceKind ? first.promise : 'later'
+  })
+  const early = derived()
+  await Promise.resolve()
+  kinds = [secretKind]
+  expect(await derived()).toBe('later')
+  first.reject(new Error('gone'))
+  await expect(early).rejects.toThrow('gone')
+  expect([await derived(), made]).toEqual(['later', ['Namespace', 'Secret']])
+})

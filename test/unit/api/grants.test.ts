@@ -94,6 +94,7 @@ describe('who writes a ClusterRole that gathers others', () => {
   const no = `FORBIDDEN: clusterroles.${group} "x" is forbidden: must have cluster-admin privileges to use the aggregationRule`
   it.each<[string, readonly JsonObject[], ApiObject, ApiObject | undefined, string]>([
     ['may do everything', everything, gathering, plain, 'permitted'],
+    ['may do everything at paths alone', everything.slice(1), gathering, plain, no],
     ['makes one', [], gathering, undefined, no],
     ['makes it one', [], gathering, plain, no],
     ['lets it be none', [], plain, gathering, no],

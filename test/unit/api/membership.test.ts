@@ -7,10 +7,11 @@ import {
   type Membership,
 } from '../../../shared/api/watch/membership.ts'
 import { createSharedNames } from '../../../shared/api/watch/known-names.ts'
+import { keyOf, keyText } from '../../../shared/model/object-key.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Change } from '../../../shared/ports/change-feed.ts'
 import { plainKind } from './called.ts'
-import { fakeServices, storedOf } from './fake-services.ts'
+import { fakeServices, storedOf, throwing } from './fake-services.ts'
 
 const everywhere: Selection = { namespace: '', name: undefined, selector: undefined, isMutable: false }
 const inN: Selection = { ...everywhere, namespace: 'n' }
@@ -127,6 +128,18 @@ describe('a client that comes back', () => {
       ['list', plainKind, { namespace: 'n', limit: 32 }],
       ['list', plainKind, { namespace: 'n', limit: 32, continue: 'c' }],
     ])
+  })
+
+  it('leaves the names that it has noted when the rest cannot be looked through', async () => {
+    const names = createSharedNames().open()
+    const pages = [
+      () => ({ items: [item('a', '5')], resourceVersion: '10', continue: 'c' }),
+      throwing('EXPIRED', 'old'),
+    ]
+    const services = fakeServices({ list: () => pages.shift()?.() })
+    const resumed = resumeMembership({ kind: plainKind, selection: red }, services, { open: () => names })
+    await expect(resumed).rejects.toMatchObject({ code: 'EXPIRED' })
+    expect(names.has(keyText(keyOf(objectOf('a'))))).toBe(false)
   })
 
   it('is told up to the version of the list where nothing in it is newer', async () => {

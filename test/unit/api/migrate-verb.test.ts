@@ -8,6 +8,7 @@ import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { ListOptions, ObjectList } from '../../../shared/resources/resources.ts'
 import { callOf, plainKind } from './called.ts'
 import { endOf } from './end-of.ts'
+import { createWidgetHarness, widget, widgets } from './harness.ts'
 import { fakeServices, storedOf, throwing } from './fake-services.ts'
 
 const kind: ServedKind = { ...plainKind, storageVersion: 'v2' }
@@ -118,5 +119,19 @@ describe('a migration', () => {
   it('is of the kind that the definition has, and not of one that it waits for', async () => {
     const { ask, listed } = open({ items: items('a') }, {}, '')
     expect([await ask(), listed()]).toEqual(['NOT_FOUND: ks.g.dev is not served', []])
+  })
+})
+
+describe('the path of a migration', () => {
+  it('is one of definitions, and of nothing else', async () => {
+    const harness = await createWidgetHarness()
+    const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com'
+    const body = {}
+    expect(await harness.send(`POST ${definition}/migrate`, { body })).toMatchObject({ status: 200 })
+    expect(await harness.send(`GET ${definition}/migrate`)).toMatchObject({ status: 405 })
+    expect(await harness.send(`GET ${definition}/status`)).toMatchObject({ status: 200 })
+    await harness.send(`POST ${widgets}`, { body: widget('a') })
+    expect(await harness.send(`POST ${widgets}/a/migrate`, { body })).toMatchObject({ status: 404 })
+    harness.close()
   })
 })

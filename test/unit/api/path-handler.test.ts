@@ -197,6 +197,15 @@ describe('schemas', () => {
     expect(await ask('GET /openapi/v3', { headers: { 'if-none-match': '"x"' } })).toMatchObject({ status: 200 })
   })
 
+  it.each(['/openapi/v2', '/openapi/v3/apis/g.dev/v1'])('are all there that are named: %s', async (path) => {
+    const { body } = await open()(`GET ${path}`)
+    const references = JSON.stringify(body).matchAll(/"\$ref":"#\/(?:definitions|components\/schemas)\/([^"]+)"/g)
+    const named = [...references].map(([, name = '']) => name)
+    const there = body.definitions ?? body.components.schemas
+    expect(named).toContain('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
+    expect(named.filter((name) => !Object.hasOwn(there, name))).toEqual([])
+  })
+
   it('are in version 2 in JSON and in protobuf', async () => {
     expect(await ask('GET /openapi/v2')).toMatchObject({
       status: 200,

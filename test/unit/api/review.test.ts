@@ -82,6 +82,12 @@ describe('a review', () => {
     })
   })
 
+  it.each(['xy', ['x'], 5])('has no metadata of %j', async (metadata) => {
+    const end = await open()('SelfSubjectReview', { metadata })
+    expect(end).toMatchObject({ metadata: { creationTimestamp: null } })
+    expect(Object.keys((end as { metadata: object }).metadata)).toEqual(['creationTimestamp'])
+  })
+
   it('has no name in its path', async () => {
     expect(await open()('SelfSubjectReview', {}, '/apis/authentication.k8s.io/v1/xs/a')).toMatch(/^METHOD_NOT_ALLOWED/)
   })

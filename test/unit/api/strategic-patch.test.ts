@@ -51,6 +51,8 @@ describe('a strategic merge patch of a built-in kind', () => {
     [{ metadata: { '$deleteFromPrimitiveList/labels': ['a'] } }, 'metadata.$deleteFromPrimitiveList/labels'],
     [{ metadata: { '$setElementOrder/ownerReferences': [{ uid: 'u' }] } }, undefined],
     [{ metadata: { '$setElementOrder/labels': [] } }, 'metadata.$setElementOrder/labels'],
+    // Of a name that is no order, though it ends like one.
+    [{ metadata: { aaaaaaaaaaaaaaaaafinalizers: { $patch: 'x' } } }, 'metadata.aaaaaaaaaaaaaaaaafinalizers.$patch'],
     [{ metadata: { ownerReferences: [{ $patch: 'delete', uid: 'u' }] } }, undefined],
     [{ metadata: { ownerReferences: [{ $patch: 'replace' }] } }, 'metadata.ownerReferences.$patch'],
     [{ spec: { ports: [{ name: 'a' }, { $patch: 'delete', name: 'b' }] } }, undefined],

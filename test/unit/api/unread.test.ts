@@ -115,6 +115,20 @@ describe('what clients have not taken', () => {
     expect(await unread.reserve(one, signal)).toBe(true)
   })
 
+  it('is nothing of who has left, nor what somebody had who reads on alone', async () => {
+    const { clock, unread, cut, readerOf } = open()
+    const left = readerOf('left')
+    unread.hold(left, textOf(60))
+    unread.release(left)
+    await clock.advance(1_000)
+    unread.hold(readerOf('other'), textOf(60))
+    expect(cut).toEqual([])
+    const wide = open(2_000_000)
+    const one = wide.readerOf('one')
+    wide.unread.hold(one, textOf(1_500_000))
+    expect(await wide.unread.reserve(one, new AbortController().signal)).toBe(true)
+  })
+
   it('leaves room for one, however much that is', async () => {
     const { unread, readerOf } = open()
     expect(await unread.reserve(readerOf('one'), new AbortController().signal)).toBe(true)

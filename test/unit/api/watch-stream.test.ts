@@ -154,6 +154,60 @@ describe('a watch among the live changes', () => {
     expect(stream.position).toBe('12')
   })
 
+  it('tells in parts what others are told otherwise, all of it and once', async () => {
+    const changes = Array.from({ length: 10 }, (_, i) => changeOf(`k${i}-${'x'.repeat(4_000)}`, String(11 + i)))
+    const at = segmentOf('10', { next: segmentOf('20', { changes }) })
+    const { said, stream } = open({ sharedAs: undefined, at })
+    const text = [await read(said), await read(said), await read(said), await read(said)].join('')
+    expect([...text.matchAll(/"name":"(k\d)-/g)].map(([, name]) => name)).toEqual(changes.map((_, i) => `k${i}`))
+    expect(stream.position).toBe('20')
+  })
+
+  it('has been taken once its client asks for more', async () => {
+    const { said, stream } = open({
+      at: segmentOf('10', { next: segmentOf('11', { changes: [changeOf('a', '11')] }) }),
+    })
+    await read(said)
+    expect(stream.isTaken).toBe(false)
+    void said.next()
+    await turn()
+    expect(stream.isTaken).toBe(true)
+  })
+
+  it('asks once a minute whether its client would be let in now', async () => {
+    let asked = 0
+    const isStillAllowed = async (): Promise<boolean> => ++asked < 2
+    const { said, stream, clock } = open({ isStillAllowed, askedAtMs: 0, wire: silentLineWire })
+    const waiting = said.next()
+    for (const [ms, times] of [
+      [59_999, 0],
+      [1, 1],
+      [59_999, 1],
+      [1, 2],
+    ] as const) {
+      await turn()
+      await clock.advance(ms)
+      stream.resume?.()
+      await turn()
+      expect(asked).toBe(times)
+    }
+    expect(await waiting).toMatchObject({ done: true })
+  })
+
+  it('takes room for what it reads by itself, and for no more', async () => {
+    const reserved: string[] = []
+    const begin = (name: string, more: Partial<Stream>, past: readonly ChangeBatch[] = []): Promise<string> => {
+      const reserve = async (): Promise<boolean> => reserved.push(name) > 0
+      return read(open({ ...more, unread: { reserve, hold: () => {}, release: () => {} } }, past).said)
+    }
+    const page = { items: [storedOf({ name: 'a' })] } as never
+    const changes = [changeOf('a', '11')]
+    await begin('initial', { initial: async () => page })
+    await begin('past', { at: undefined }, [{ changes, resourceVersion: '11' }])
+    await begin('live', { at: segmentOf('10', { next: segmentOf('11', { changes }) }) })
+    expect(reserved).toEqual(['initial', 'past'])
+  })
+
   it('moves on with changes that are not about it', async () => {
     const at = segmentOf('10')
     const { said, stream } = open({ at })

@@ -140,7 +140,7 @@ describe('a segment', () => {
       2,
     ])
     const first = { ...alone(), view: { ...view, introduces: true }, hasSent: false }
-    segmentText(first, segment)
+    expect(segmentText(first, segment)).toBeTypeOf('string')
     expect(made).toBe(3)
   })
 
@@ -162,6 +162,23 @@ describe('a segment', () => {
     expect(parts.map(({ length: lines }) => lines)).toEqual([4, 4, 2])
     expect(parts.flat()).toEqual(changes.map((_, i) => `MODIFIED k${i}`))
     expect([made, stream.position]).toEqual([10, '20'])
+  })
+
+  it('is told in parts of a piece at most, and a line of one piece is a text', () => {
+    const around = '{"type":"MODIFIED","object":""}\n'.length
+    const sizesOf = (...lengths: readonly number[]): readonly unknown[] => {
+      const left = [...lengths]
+      const view: View = { ...objects, event: () => `"${'x'.repeat((left.shift() ?? 0) - around)}"` }
+      const segment = segmentOf(...lengths.map((_, i) => changeOf(`k${i}`, String(11 + i))))
+      const stream = streamOf({ view, sharedAs: undefined, hasSent: true })
+      const texts = [segmentText(stream, segment)]
+      while (stream.part !== undefined) texts.push(partText(stream, stream.part))
+      return texts.map((text) => (typeof text === 'string' ? text.length : text?.map((piece) => piece.length)))
+    }
+    expect(sizesOf(8_000, 8_384, 100)).toEqual([16_384, 100])
+    expect(sizesOf(8_000, 8_385)).toEqual([8_000, 8_385])
+    expect(sizesOf(16_384)).toEqual([16_384])
+    expect(sizesOf(16_385)).toEqual([[16_384, 1]])
   })
 
   it('has long lines as bytes that all share who are told them', () => {
@@ -197,7 +214,8 @@ describe('changes that the log has told', () => {
   it('are not told again', () => {
     const stream = streamOf({ mayRepeat: true, pastEnd: 25n })
     expect(told(segmentText(stream, segment()))).toEqual(['MODIFIED d'])
-    expect(told(segmentText(streamOf({ pastEnd: 25n }), segment()))).toHaveLength(4)
+    for (const sharedAs of ['all', undefined])
+      expect(told(segmentText(streamOf({ pastEnd: 25n, sharedAs }), segment()))).toHaveLength(4)
   })
 
   it('are known by their versions where a feed reaches back', () => {

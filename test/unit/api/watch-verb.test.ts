@@ -122,6 +122,38 @@ describe('a watch that is open', () => {
     expect(await next(client)).toBeUndefined()
   })
 
+  it('is refused if what is selected cannot be looked through for another reason', async () => {
+    const { resources } = harness.services
+    const failed = new OperatingError('UNAVAILABLE', 'the store does not answer')
+    const verb = createWatch({ ...harness.services, resources: { ...resources, list: () => Promise.reject(failed) } })
+    await expect(open(verb, '&resourceVersion=3&labelSelector=app')).rejects.toBe(failed)
+  })
+
+  it('is told what happened since its version, though the object is gone by now', async () => {
+    const version = (await harness.send(`POST ${widgets}`, { body: widget('w') })).body.metadata.resourceVersion
+    const type = 'application/merge-patch+json'
+    await harness.send(`PATCH ${widgets}/w`, { body: { metadata: { labels: { a: 'b' } } }, type })
+    await harness.send(`DELETE ${widgets}/w`)
+    const client = await open(createVerb(), `&resourceVersion=${version}`)
+    const said = [await next(client), await next(client)].join('')
+    expect([...said.matchAll(/"type":"(\w+)"/g)].map(([, event]) => event)).toEqual(['MODIFIED', 'DELETED'])
+  })
+
+  it('waits for its client to begin to read, however long that takes', async () => {
+    const client = await open(createVerb())
+    await harness.clock.advance(120_000)
+    expect(readings[0]?.signal.aborted).toBe(false)
+    expect(await next(client)).toBe(' ')
+  })
+
+  it('is one of a thousand, of which one user has half at most', async () => {
+    const verb = createVerb()
+    const clients: Client[] = []
+    for (let i = 0; i < 500; i++) clients.push(await open(verb))
+    await expect(open(verb)).rejects.toThrow('500 of 1000 watches are open')
+    for (const client of clients) client.leave()
+  })
+
   it('ends at once if its client had left while it was opened', async () => {
     const client = new AbortController()
     const opened = createVerb()(callOf(`GET ${widgets}?watch=1`, { kind, signal: client.signal }))

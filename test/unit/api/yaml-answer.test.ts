@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createHarness, type Harness } from './harness.ts'
+import { withYamlAnswers } from '../../../shared/api/yaml-answer.ts'
+import type { HttpResponse } from '../../../shared/ports/http-handler.ts'
 import { request } from './sent-request.ts'
 
 let harness: Harness
@@ -76,6 +78,7 @@ describe('an answer in YAML', () => {
   it.each([
     ['application/json, application/yaml', 'json'],
     ['application/json', 'json'],
+    ['Application/YAML', 'yaml'],
     ['application/yaml;q=0.5, application/json', 'json'],
     ['application/yaml;q=x, application/json;q=0.1', 'json'],
     ['application/json;q=0.5, application/yaml', 'yaml'],
@@ -119,5 +122,31 @@ describe('an answer in YAML', () => {
         status: 200,
         headers: { 'content-type': accept },
       })
+  })
+})
+
+describe('an answer that is made already', () => {
+  const inYaml = (body: HttpResponse['body'], query = '') => {
+    const answer = withYamlAnswers(async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body }))
+    return answer(request(`GET /x${query}`, { accept }))
+  }
+  const pieces = async function* (): AsyncGenerator<string> {
+    yield '{}'
+  }
+
+  it('stays in JSON from one character above the bound on', async () => {
+    const textOf = (length: number) => `{"a":"${'x'.repeat(length - 8)}"}`
+    expect((await inYaml(textOf(32_768))).body).toBe(`a: ${'x'.repeat(32_760)}\n`)
+    expect((await inYaml(textOf(32_769))).body).toBe(textOf(32_769))
+  })
+
+  it.each([
+    ['of one piece', '{}', '', accept],
+    ['to a watch that is refused', '{}', '?watch=1', accept],
+    ['in pieces', pieces(), '', accept],
+    ['in pieces of a watch', pieces(), '?watch=1', 'application/json'],
+  ])('%s has the type that it is in', async (...row) => {
+    const [, body, query, type] = row
+    expect((await inYaml(body, query)).headers['content-type']).toBe(type)
   })
 })

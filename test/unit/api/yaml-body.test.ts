@@ -1,5 +1,6 @@
 /** YAML that would keep the parser busy for minutes, and YAML that says two things at once. */
 import { describe, expect, it } from 'vitest'
+import { keepExactly } from '../../../shared/api/exact-numbers.ts'
 import { readYaml } from '../../../shared/api/yaml-body.ts'
 
 const lines = (count: number, line: (i: number) => string): string =>
@@ -140,6 +141,12 @@ describe('YAML', () => {
     const { stackTraceLimit } = Error
     expect(() => readYaml('a: [1')).toThrow('at line 1')
     expect(Error.stackTraceLimit).toBe(stackTraceLimit)
+  })
+
+  it('may have bounds of numbers without end, above and below', () => {
+    const schema = 'x: {minimum: -.inf, maximum: .inf}'
+    const kept = keepExactly(readYaml(`spec: {versions: [{schema: {${schema}}}]}`).value)
+    expect(kept).toEqual({ spec: { versions: [{ schema: { x: { minimum: -Infinity, maximum: Infinity } } }] } })
   })
 
   it('has aliases', () => {
