@@ -149,11 +149,12 @@ describe('a watch that is open', () => {
   it('leaves its room for what it reads alone to who waits for it', async () => {
     let begun = 0
     const { feed } = harness.services
-    const silent = async function* ({ signal }: { readonly signal: AbortSignal }): AsyncGenerator<ChangeBatch> {
+    const silent = async function* (options: Parameters<ChangeFeed['follow']>[0]): AsyncGenerator<ChangeBatch> {
       begun++
       await new Promise((resolve) => {
-        signal.addEventListener('abort', resolve)
+        options.signal.addEventListener('abort', resolve)
       })
+      yield* feed.follow(options)
     }
     const verb = createWatch({ ...harness.services, feed: { ...feed, follow: silent } })
     const clients: Client[] = []
