@@ -34,6 +34,7 @@ describe('the numbers of a JSON text', () => {
       `{"spec":{"versions":[{"schema":{"minimum":1,"x":{"default":${large}}}}]}}`,
       `spec.versions[0].schema.x.default: it ${why}`,
     ],
+    [`{"schema":{"x":{"y":{"minimum":${large}}}}}`, `schema.x.y.minimum: it ${why}`],
     [`{"spec":{"minimum":${large}}}`, `spec.minimum: it ${why}`],
   ])('are refused in %s', (text, message) => {
     expect(endOf(() => refuseInexact(text))).toBe(`BAD_REQUEST: ${message}`)

@@ -146,33 +146,6 @@ describe('a watch that is open', () => {
     expect(await next(client)).toBe(' ')
   })
 
-  it('leaves its room for what it reads alone to who waits for it', async () => {
-    let begun = 0
-    const { feed } = harness.services
-    const silent = async function* (options: Parameters<ChangeFeed['follow']>[0]): AsyncGenerator<ChangeBatch> {
-      begun++
-      await new Promise((resolve) => {
-        options.signal.addEventListener('abort', resolve)
-      })
-      yield* feed.follow(options)
-    }
-    const verb = createWatch({ ...harness.services, feed: { ...feed, follow: silent } })
-    const clients: Client[] = []
-    for (let i = 0; i < 33; i++) {
-      const client = await open(verb, '&resourceVersion=1')
-      clients.push(client)
-      await next(client)
-      void next(client)
-    }
-    // One reads for all of them, and so many read alone as there is room for.
-    await harness.clock.advance(100)
-    expect(begun).toBe(1 + 32)
-    clients[0]?.leave()
-    await harness.clock.advance(100)
-    expect(begun).toBe(1 + 33)
-    for (const client of clients) client.leave()
-  })
-
   it('is one of a thousand, of which one user has half at most', async () => {
     const verb = createVerb()
     const clients: Client[] = []
