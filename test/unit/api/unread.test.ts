@@ -115,6 +115,17 @@ describe('what clients have not taken', () => {
     expect(await unread.reserve(one, signal)).toBe(true)
   })
 
+  it('counts anew once nobody had it any more', async () => {
+    const { clock, unread, cut, readerOf } = open()
+    const [one, texts] = [readerOf('one'), {}]
+    unread.hold(one, { texts, length: 90 })
+    unread.hold(one, 'a short one')
+    unread.hold(one, { texts, length: 10 })
+    await clock.advance(1_000)
+    unread.hold(readerOf('other'), textOf(80))
+    expect(cut).toEqual([])
+  })
+
   it('is nothing of who has left, nor what somebody had who reads on alone', async () => {
     const { clock, unread, cut, readerOf } = open()
     const left = readerOf('left')
