@@ -120,7 +120,10 @@ export interface Context {
   readonly attempt: number
   /** Milliseconds since the epoch. The only clock a reconciler may use. */
   now(): number
-  /** Waits, unless the signal aborts first; for moments within a run. Longer waits are `again`. */
+  /**
+   * Waits, for moments within a run; longer waits are `again`. If the signal aborts first, it resolves at once, and the
+   * next verb refuses.
+   */
   sleep(duration: Duration): Promise<void>
 }
 

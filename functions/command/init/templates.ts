@@ -13,7 +13,18 @@ export function filesOfApp(names: Names): Readonly<Record<string, string>> {
     'deploy/app.ts': deployFile(names),
     'cdk.json': `${JSON.stringify({ app: 'node deploy/app.ts' }, null, 2)}\n`,
     'tsconfig.json': `${JSON.stringify({ compilerOptions, include: ['**/*.ts'] }, null, 2)}\n`,
-    '.gitignore': 'node_modules/\n.setpoint/\ncdk.out/\n',
+    '.gitignore': [
+      'node_modules/',
+      '.setpoint/',
+      'cdk.out/',
+      '*.kubeconfig',
+      '*.backup',
+      '*.tar',
+      '*.key',
+      '*.pem',
+      'token',
+      '',
+    ].join('\n'),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../model/object.ts'
-import { touches } from '../../model/stored-object.ts'
+import { touches, wakesItself } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import { changeText } from '../state/change-text.ts'
 
@@ -24,11 +24,13 @@ export function mapReason(change: Change): string {
   return `${whatHappened(change)}, and maps here`
 }
 
-/** `ConfigMap default/settings changed by kubectl-edit`. */
-function whatHappened({ type, stored: { object } }: Change): string {
+/** `ConfigMap default/settings changed by kubectl-edit`. A status is its controller's, whoever wrote the rest. */
+function whatHappened({ type, touched, stored: { object } }: Change): string {
   const { kind, metadata } = object
   const name = `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
-  return type === 'removed' ? `${name} was removed` : `${name} changed${by(object)}`
+  if (type === 'removed') return `${name} was removed`
+  const isStatusAlone = touches(touched, 'status') && !wakesItself(touched)
+  return isStatusAlone ? `status of ${name} changed` : `${name} changed${by(object)}`
 }
 
 /** The last writer, if the object's fields are tracked and they tell it: their times are whole seconds. */

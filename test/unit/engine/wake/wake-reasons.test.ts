@@ -27,6 +27,14 @@ it('a child that is gone was removed, whoever wrote it last', () => {
   expect(childReason(change([entry('a', later)], { type: 'removed' }))).toBe('child Widget default/w was removed')
 })
 
+it.each([
+  [['status'], 'child status of Widget default/w changed'],
+  [['status', 'engine', 'fields'], 'child status of Widget default/w changed'],
+  [['status', 'labels'], 'child Widget default/w changed by a'],
+] as const)('a child of which %j changed is told so', (touched, reason) => {
+  expect(childReason(change([entry('a', later)], { touched }))).toBe(reason)
+})
+
 it('a child without a namespace is named without one', () => {
   const { stored, ...rest } = change([])
   const { namespace: _, ...metadata } = stored.object.metadata
