@@ -68,9 +68,10 @@ function wrongWith({ kind, informer, newEnoughMs }: Watched, { items }: SeenTabl
     const newest = heldOf(object)
     const known = informer.cache.get(newest.name)
     const writtenMs = Number(newest.version) / 1_000
-    const isSeldom = (dueAtMs(stored.engine) ?? Infinity) - writtenMs > lagMs
+    // What is at rest may be written by its resync.
+    const isSeldom = !isRestless(stored) || (dueAtMs(stored.engine) ?? Infinity) - writtenMs > lagMs
     const isNew = (isSeldom ? writtenMs : Number(known?.version) / 1_000) > newEnoughMs
-    const isLate = isRestless(stored) && known?.uid === newest.uid && isNew
+    const isLate = known?.uid === newest.uid && isNew
     return [isLate ? known : newest]
   })
   return staleness([informer], there).map((text) => `watch: of ${kind}, ${text}`)
