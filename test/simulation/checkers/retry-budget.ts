@@ -12,8 +12,8 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
   const { throttle, unknown, hotPartition, pause, skewMsMax, jumpMinutes, latencyMsMax } = climate
   const isAsked = throttle === 0 && unknown === 0 && !hotPartition && pause === 0 && !isFenceTried(scenario)
   if (retryBudget === undefined || !isAsked || skewMsMax > 0 || jumpMinutes > 0) return {}
-  /** From the reservation to its write. */
-  const slackMs = local === undefined ? 2 * latencyMsMax + 50 : 1_000
+  /** From the reservation to its write, which on one machine may meet others' again and again. */
+  const slackMs = local === undefined ? 2 * latencyMsMax + 50 : 1_000 + 20 * latencyMsMax
   const slotMs = 1_000 / retryBudget.perSecond
   const retriesMs: number[] = []
   const lines = new Map<string, Line>()
