@@ -52,7 +52,7 @@ export type { Workflow, WorkflowResult } from './reconciler/workflow/workflow.ts
 export type { Dependent, Desired, When } from './reconciler/workflow/dependent.ts'
 export type { NodeState } from './reconciler/workflow/plan.ts'
 export { ConfigMap, Namespace, Secret } from './reconciler/built-in-kinds.ts'
-export type { ConfigMapObject, SecretObject } from './reconciler/built-in-kinds.ts'
+export type { ConfigMapObject, SecretBody, SecretObject } from './reconciler/built-in-kinds.ts'
 export { conditionOf, isCondition } from './model/conditions.ts'
 export type { Condition, ConditionPatch } from './model/conditions.ts'
 export type { Duration } from './model/duration.ts'

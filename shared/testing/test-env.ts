@@ -21,6 +21,11 @@ import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export { checkConversions, type ConversionChecks } from './check-conversions.ts'
 export { createTestVault, type TestVault } from './test-vault.ts'
+export type { TestClient } from './test-client.ts'
+export type { TestTime } from './test-time.ts'
+export type { Fault, Faults } from './faults.ts'
+export type { PortCall } from './observed-ports.ts'
+export type { TokenBucketOptions } from '../engine/limits/token-bucket.ts'
 export { startFarSide } from './far-side.ts'
 export type { FarAnswer, FarFaultOptions, FarFaults, FarRequest, FarSide } from './far-side.ts'
 
