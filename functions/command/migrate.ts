@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { OperatingError, type Kind } from '../../shared/index.ts'
-import { kindsBroughtBy, reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
+import { kindsBroughtBy, reportFit, reportSchemaChange } from '../../shared/runtime/local/schema-changes.ts'
 import type { AskKubectl } from './ask-kubectl.ts'
 import { migrateStored } from './migrate-stored.ts'
 import { findEntry, loadReconcilers } from './entry.ts'
@@ -34,11 +34,12 @@ async function tellKind(kind: Kind, ask: AskKubectl): Promise<Told> {
   if (stored.trim() === '') return { text: `${name}: new\n`, invalid: 0 }
   const { items } = JSON.parse(await ask(['get', name, '--all-namespaces', '-o', 'json']))
   const report = await reportSchemaChange(kind, JSON.parse(stored), [items])
-  if (report === undefined) return { text: `${name}: unchanged, ${countOf(items.length)}\n`, invalid: 0 }
-  const { changes, objects, invalid, examples, advice } = report
+  const { changes, objects, invalid, examples, advice } = report ?? { changes: [], ...(await reportFit(kind, [items])) }
+  const said = `${name}: ${report === undefined ? 'unchanged' : 'changed'}, ${countOf(objects)}`
+  if (report === undefined && invalid === 0) return { text: `${said}\n`, invalid }
   const more = invalid > examples.length ? [`  and ${invalid - examples.length} more`] : []
   const lines = [
-    `${name}: changed, ${countOf(objects)}, of which ${invalid} would not fit`,
+    `${said}, of which ${invalid} ${report === undefined ? 'do' : 'would'} not fit`,
     ...changes.map(({ path, says }) => `  ${path} ${says}`),
     ...examples.map((example) => `  ${example}`),
     ...more,

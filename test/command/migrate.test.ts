@@ -68,6 +68,13 @@ describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl } 
     expect(plane.stderr).toMatch(/"schema changed: some objects do not fit".*spec\.heading is new and required/)
     using client = openApiClient(join(cwd, '.setpoint/kubeconfig'))
     expect((await client.send(`GET ${pages}/a`)).body.spec).toMatchObject({ title: 'hello' })
+    expect(await setpoint('migrate', '--dry-run', 'new.ts')).toMatchObject({
+      code: 1,
+      stdout: `pages.example.dev: unchanged, 1 object, of which 1 do not fit
+  default/a: spec.heading: Required value
+  these objects stop with SpecInvalid and keep what is stored: patch each so that it fits, or give new fields a default
+`,
+    })
     const patch = { body: { spec: { heading: 'hello' } }, contentType: 'application/merge-patch+json' }
     expect(await client.send(`PATCH ${pages}/a`, patch)).toMatchObject({ status: 200 })
     const html = async () => (await client.send(`GET ${pages}/a`)).body.status?.html
@@ -102,6 +109,7 @@ const older = `olderVersions: (older) => [older('v1alpha1', {
 describe.skipIf(lacksKubectl)('an older version', { meta: { skipped: noKubectl } }, () => {
   const path = '/apis/example.dev/v1/namespaces/default/disks'
   let plane: StartedPlane
+  let told: Awaited<ReturnType<typeof setpoint>>
   beforeAll(async () => {
     writeFileSync(join(cwd, 'first.ts'), disks('v1alpha1', 'size: z.string()'))
     writeFileSync(join(cwd, 'both.ts'), disks('v1', 'gigabytes: z.number()', older))
@@ -112,10 +120,22 @@ describe.skipIf(lacksKubectl)('an older version', { meta: { skipped: noKubectl }
       await client.send(`POST ${path.replace('v1', 'v1alpha1')}`, {
         body: { apiVersion: 'example.dev/v1alpha1', kind: 'Disk', metadata: { name }, spec: { size } },
       })
+    told = await setpoint('migrate', '--dry-run', 'both.ts')
     await plane.stop()
     plane = await start('both.ts')
   })
   afterAll(() => plane[Symbol.asyncDispose]())
+
+  it('is told of ahead, as what is converted, with what cannot be', () => {
+    expect(told).toMatchObject({
+      code: 1,
+      stdout: `disks.example.dev: changed, 3 objects, of which 1 would not fit
+  v1alpha1 is converted to v1
+  default/b: Disk.example.dev "default/b" cannot be converted from v1alpha1 to v1: spec.gigabytes is NaN; JSON has strings, numbers, booleans, null, lists and plain objects
+  these objects stop with SpecInvalid and keep what is stored: patch each so that it fits, or give new fields a default
+`,
+    })
+  })
 
   it('is migrated but for what cannot be converted, and goes once all is', async () => {
     expect(await setpoint('migrate')).toMatchObject({

@@ -59,6 +59,10 @@ async function send(client: ApiClient, line: string, body?: unknown) {
   throw new OperatingError('UNAVAILABLE', `kubectl: Error from server ${told}`)
 }
 
+interface GroupVersion {
+  readonly groupVersion: string
+}
+
 /** By plural, singular or short name, or by the plural with the group after it. */
 async function findResource(
   client: ApiClient,
@@ -66,8 +70,8 @@ async function findResource(
 ): Promise<{ readonly root: string; readonly plural: string }> {
   const [first = '', ...group] = type.split('.')
   const { groups } = await send(client, 'GET /apis')
-  const versions = groups.map((one: { preferredVersion: { groupVersion: string } }) => one.preferredVersion)
-  for (const { groupVersion } of versions) {
+  // The preferred version of a group comes first.
+  for (const { groupVersion } of groups.flatMap((one: { versions: readonly GroupVersion[] }) => one.versions)) {
     if (group.length > 0 && !groupVersion.startsWith(`${group.join('.')}/`)) continue
     const { resources } = await send(client, `GET /apis/${groupVersion}`)
     const found = resources.find(({ name, singularName, shortNames = [] }: Resource) =>

@@ -33,6 +33,14 @@ export async function reportSchemaChange(
 ): Promise<SchemaReport | undefined> {
   const changes = findSchemaChanges(kind, stored)
   if (changes.length === 0) return undefined
+  return { kind: `${kind.kind}.${kind.group}`, changes, ...(await reportFit(kind, pages)) }
+}
+
+/** Holds objects against the definition that a reconciler brings, whether or not it changes anything. */
+export async function reportFit(
+  kind: Kind<unknown, unknown>,
+  pages: AsyncIterable<readonly ApiObject[]> | Iterable<readonly ApiObject[]>,
+): Promise<Omit<SchemaReport, 'kind' | 'changes'>> {
   let [objects, invalid] = [0, 0]
   const examples: string[] = []
   for await (const page of pages) {
@@ -41,8 +49,7 @@ export async function reportSchemaChange(
     invalid += unfit.length
     examples.push(...unfit.slice(0, examplesMax - examples.length))
   }
-  const advice = invalid === 0 ? 'every object that was looked at fits' : whatToDo
-  return { kind: `${kind.kind}.${kind.group}`, changes, objects, invalid, examples, advice }
+  return { objects, invalid, examples, advice: invalid === 0 ? 'every object that was looked at fits' : whatToDo }
 }
 
 /** What is wrong with the object, ahead of it its name; undefined if nothing is. */
@@ -52,22 +59,29 @@ function findUnfit(kind: Kind<unknown, unknown>, object: ApiObject): string | un
   return faults === undefined ? undefined : `${namespace === '' ? '' : `${namespace}/`}${name}: ${faults}`
 }
 
-/** What differs between the stored definition and the reconciler's, without the status, which is its own. */
+/**
+ * What differs between the stored definition and the reconciler's, without the status, which is its own. A version that
+ * the reconciler still converts is compared with the same one of before.
+ */
 export function findSchemaChanges(
-  { definition, version }: Kind<unknown, unknown>,
+  { definition, version, conversion }: Kind<unknown, unknown>,
   stored: Pick<CustomResourceDefinition, 'spec'> | undefined,
 ): readonly FieldChange[] {
-  const [before, after] = [stored, definition].map((one) => desiredSchema(one, version))
-  return before === undefined || after === undefined ? [] : compareSchemas(before, after)
+  const [before, after] = [stored, definition].map((one) => versionOf(one, version))
+  if (before?.schema === undefined || after?.schema === undefined) return []
+  const older = before.name === version ? undefined : conversion?.schemaOf(before.name)
+  const changes = compareSchemas(desiredPart(before.schema), desiredPart(older ?? after.schema))
+  return older === undefined ? changes : [{ path: before.name, says: `is converted to ${version}` }, ...changes]
 }
 
-function desiredSchema(
-  definition: Pick<CustomResourceDefinition, 'spec'> | undefined,
-  version: string,
-): StructuralSchema | undefined {
+/** That version of a definition, or the first if it has none of the name. */
+function versionOf(definition: Pick<CustomResourceDefinition, 'spec'> | undefined, version: string) {
   const { versions = [] } = definition?.spec ?? {}
-  const schema = (versions.find(({ name }) => name === version) ?? versions[0])?.schema?.openAPIV3Schema
-  if (schema === undefined) return undefined
+  const found = versions.find(({ name }) => name === version) ?? versions[0]
+  return found && { name: found.name, schema: found.schema?.openAPIV3Schema }
+}
+
+function desiredPart(schema: StructuralSchema): StructuralSchema {
   const { status: _, metadata: __, apiVersion: ___, kind: ____, ...properties } = schema.properties ?? {}
   return { ...schema, properties }
 }

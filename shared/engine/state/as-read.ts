@@ -34,9 +34,10 @@ export function findSpecFaults(
   const misplaced = findOtherKind(kind, object, served)
   if (misplaced !== undefined) return misplaced
   const { conversion } = kind
-  if (conversion !== undefined && parseApiVersion(object.apiVersion).version !== conversion.version)
-    return conversion.findFault(object, conversion.version) ?? describeFaults(schema, object)
-  return describeFaults(schema, object)
+  if (conversion === undefined || parseApiVersion(object.apiVersion).version === conversion.version)
+    return describeFaults(schema, object)
+  const { version } = conversion
+  return conversion.findFault(object, version) ?? describeFaults(schema, conversion.convert(object, version))
 }
 
 /** Whether the kind is served with another scope, or the object is stored in a version that the reconciler's lacks. */

@@ -1,4 +1,4 @@
-import { reportSchemaChange } from '../../engine/insight/schema-report.ts'
+import { reportFit, reportSchemaChange } from '../../engine/insight/schema-report.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -8,7 +8,7 @@ import type { Kind } from '../../reconciler/kind.ts'
 import { listPages } from '../../resources/list-pages.ts'
 import { definitionsIn } from '../../resources/stored-definitions.ts'
 
-export { kindsBroughtBy, reportSchemaChange }
+export { kindsBroughtBy, reportFit, reportSchemaChange }
 
 /** So many objects of a kind are looked at in a start. */
 const objectsMax = 5_000

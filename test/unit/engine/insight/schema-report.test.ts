@@ -55,6 +55,33 @@ it('the version that the reconciler reads is compared, and the first one where i
   ).toEqual([])
 })
 
+it('a version that is converted is compared with the same one of before, and its objects as they will be', async () => {
+  const spec = z.object({ amount: z.number().int() })
+  const convertedFrom = (older: z.ZodType<{ size: number }>) =>
+    defineKind({
+      group: 'test.setpoint.dev',
+      version: 'v2',
+      kind: 'Widget',
+      spec,
+      olderVersions: (version) => [
+        version('v1', {
+          spec: older,
+          upgrade: (of) => ({ spec: { amount: of.spec.size } }),
+          downgrade: (of) => ({ spec: { size: of.spec.amount } }),
+        }),
+      ],
+    })
+  const same = convertedFrom(z.object({ size: z.number().int() }))
+  expect(await reportSchemaChange(same, before.definition, [[lacks, objectOf({ size: 'much' })]])).toMatchObject({
+    changes: [{ path: 'v1', says: 'is converted to v2' }],
+    objects: 2,
+    invalid: 1,
+    examples: [expect.stringContaining('cannot be converted from v1 to v2: spec.size')],
+  })
+  const other = convertedFrom(z.object({ size: z.number().int().max(5) }))
+  expect(findSchemaChanges(other, before.definition)).toMatchObject([{ path: 'v1' }, { path: 'spec.size' }])
+})
+
 it('an object that fits is told of as such', async () => {
   expect(await reportSchemaChange(after, before.definition, [[fits]])).toMatchObject({
     kind: 'Widget.test.setpoint.dev',

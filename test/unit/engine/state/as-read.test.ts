@@ -129,6 +129,18 @@ describe('findSpecFaults', () => {
     expect(findSpecFaults(converted, stored)).toBeUndefined()
   })
 
+  it('holds what is stored in another version as it will be against the kind', () => {
+    const convert = (object: ApiObject, to: string): ApiObject => ({
+      ...object,
+      apiVersion: `g.dev/${to}`,
+      spec: { heading: object.spec?.['title'] },
+    })
+    const conversion = { version: 'v1', findFault: () => {}, convert } as unknown as NonNullable<Kind['conversion']>
+    const stored = (spec: JsonObject): ApiObject => ({ ...objectOf({ spec }), apiVersion: 'g.dev/v0' })
+    expect(findSpecFaults({ ...page, conversion }, stored({ title: 'a' }))).toBeUndefined()
+    expect(findSpecFaults({ ...page, conversion }, stored({ title: 5 }))).toContain('spec.heading')
+  })
+
   it('says where the kind that is served is another than the one of the reconciler', () => {
     const stored = objectOf({ spec: { heading: 'a' } })
     const served = (namespaced: boolean) => ({ builtIn: false, namespaced }) as ServedKind
