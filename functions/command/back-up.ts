@@ -38,8 +38,9 @@ export function runRestore(args: readonly string[]): void {
   })
   process.stdout.write(`${report}\n`)
   if (!isWhole) throw new OperatingError('UNAVAILABLE', `${backup} is damaged: nothing was restored`)
-  const held = values['as-copy'] ? '; nothing is reconciled in it until setpoint start --resume' : ''
-  process.stdout.write(`${directory} is ready to start: setpoint start${held}\n`)
+  const start = `setpoint start${directory === dataDirectory['data-dir'].default ? '' : ` --data-dir ${directory}`}`
+  const held = values['as-copy'] ? `; nothing is reconciled in it until ${start} --resume` : ''
+  process.stdout.write(`${directory} is ready to start: ${start}${held}\n`)
 }
 
 function expectFile([file, ...more]: readonly string[], usage: string): string {

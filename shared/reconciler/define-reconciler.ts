@@ -114,6 +114,7 @@ export function defineReconciler<Read, Body>(
     throw new DefinitionError(
       `${kind.kind}: the name of its reconciler is ${JSON.stringify(name)}: give 63 letters, digits, - _ and . at most, the first and the last no sign`,
     )
+  requireFunctions(name, options)
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   const timeoutMs = definedMs(`${name}: timeout`, options.timeout ?? '1m')
@@ -150,6 +151,13 @@ export function defineReconciler<Read, Body>(
       finalizer: finalizerOf(kind, name, options.finalizer),
     }),
   })
+}
+
+/** What the compiler says, too, where it is asked: the command line loads modules without it. */
+function requireFunctions(name: string, { reconcile, cleanup }: { reconcile?: unknown; cleanup?: unknown }): void {
+  if (typeof reconcile !== 'function') throw new DefinitionError(`${name}: reconcile is missing: give a function`)
+  if (cleanup !== undefined && typeof cleanup !== 'function')
+    throw new DefinitionError(`${name}: cleanup must be a function`)
 }
 
 /** The code of a reconciler, with the one on trial. */

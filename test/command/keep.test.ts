@@ -89,7 +89,10 @@ describe('a backup', () => {
 
   it('is a control plane of its own when it is restored, whose clients list anew', async () => {
     const restored = await setpoint('restore', 'one.backup', '--data-dir', 'restored', '--keys', 'data')
-    expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('restored is ready to start') })
+    expect(restored).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('restored is ready to start: setpoint start --data-dir restored'),
+    })
     await using other = await start('restored')
     expect(await namesIn('restored')).toContain('early')
     expect(await versionIn('restored')).toBeGreaterThan((await versionIn('data')) + 1_000_000_000)

@@ -266,7 +266,7 @@ describe('the process behind npm start', () => {
       const program = { program: wrongProgram, env: { WRONG: 'bug' } }
       try {
         expect(await refused({ dataDirectory: fresh('port'), port, ...program })).toBe(
-          `setpoint: cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another\n`,
+          `setpoint: cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another (--port)\n`,
         )
       } finally {
         server.close()

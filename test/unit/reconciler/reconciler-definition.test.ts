@@ -67,6 +67,9 @@ describe('a reconciler', () => {
   })
 
   it.each([
+    [{ reconcile: undefined }, 'page: reconcile is missing: give a function'],
+    [{ reconcile: 'now' }, 'page: reconcile is missing: give a function'],
+    [{ cleanup: true }, 'page: cleanup must be a function'],
     [{ concurrency: 0 }, 'concurrency must be a whole number from 1, not 0'],
     [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1, not 1.5'],
     [{ timeout: '0s' }, 'a run needs time: timeout must be more than 0'],

@@ -93,7 +93,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
   return new Promise((resolve, reject) => {
     const rejectStart = (cause: NodeJS.ErrnoException): void => {
       const why =
-        cause.code === 'EADDRINUSE' ? 'the port is in use; stop what has it, or choose another' : cause.message
+        cause.code === 'EADDRINUSE' ? 'the port is in use; stop what has it, or choose another (--port)' : cause.message
       reject(new OperatingError('UNAVAILABLE', `cannot listen on ${host}:${port}: ${why}`, { cause }))
     }
     server.once('error', rejectStart)

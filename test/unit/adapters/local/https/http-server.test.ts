@@ -90,7 +90,7 @@ describe.each(httpServerNames)('the %s server', (name) => {
       const server = await serve(async () => ok('x'))
       const port = portOf(server)
       await expect(serve(async () => ok('x'), { port })).rejects.toThrow(
-        `cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another`,
+        `cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another (--port)`,
       )
     })
   })

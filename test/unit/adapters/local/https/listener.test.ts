@@ -99,7 +99,7 @@ describe('a server', () => {
     const port = portOf(server)
     await expect(listen(createServer(), '127.0.0.1', port)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: `cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another`,
+      message: `cannot listen on 127.0.0.1:${port}: the port is in use; stop what has it, or choose another (--port)`,
     })
     await expect(listen(createServer(), '192.0.2.1', port)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
