@@ -88,7 +88,7 @@ describe('the options of a reconciler', () => {
     // @ts-expect-error -- a misspelt option
     defineReconciler(Widget, { concurency: 3, reconcile })
     // @ts-expect-error -- a reconciler reconciles
-    defineReconciler(Widget, { resync: '1m' })
+    expect(() => defineReconciler(Widget, { resync: '1m' })).toThrow(TypeError)
     // @ts-expect-error -- a policy is Delete or Retain
     defineReconciler(Widget, { deletionPolicy: 'Orphan', reconcile, cleanup })
     // @ts-expect-error -- a limit is within a time
