@@ -21,11 +21,15 @@ export function requirePassword(text: string): void {
   throw new PostgresFailure('terminal', 'InvalidPassword', 'a password must consist of printable ASCII characters')
 }
 
-/** Whether a stored verifier is that of the password; false for any other form of stored password, and for none. */
+/**
+ * Whether a stored verifier is that of the password; false for any other form of stored password, and for none. A
+ * login may store a verifier of its own, of any count. One of another count than ours is never worked out, because a
+ * high count would keep a thread busy for hours.
+ */
 export async function isVerifierOf(stored: string | null, password: string): Promise<boolean> {
   const [, count, salt] = /^SCRAM-SHA-256\$(\d+):([^$]+)\$/.exec(stored ?? '') ?? []
-  if (stored === null || count === undefined || salt === undefined) return false
-  const expected = await verifierOf(password, { salt: Buffer.from(salt, 'base64'), count: Number(count) })
+  if (stored === null || salt === undefined || Number(count) !== iterations) return false
+  const expected = await verifierOf(password, { salt: Buffer.from(salt, 'base64'), count: iterations })
   return expected.length === stored.length && timingSafeEqual(Buffer.from(expected), Buffer.from(stored))
 }
 

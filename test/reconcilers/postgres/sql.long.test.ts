@@ -10,6 +10,9 @@ import { closeServerDatabases, ensureGrants } from '../../../functions/reconcile
 import { dropRole, ensureRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from './temporary-server.ts'
 
+/** What a login may store of itself: its salt and its keys are of the right lengths, whatever its rounds. */
+const verifierOfRounds = (count: number) => `SCRAM-SHA-256$${count}:c2FsdA==$${'A'.repeat(43)}=:${'A'.repeat(43)}=`
+
 let bench: Workbench
 let server: Server
 let admin: Endpoint
@@ -76,6 +79,7 @@ describe('a role', () => {
     { sql: 'DROP ROLE "NAME"', change: 'created role "NAME"' },
     { sql: `ALTER ROLE "NAME" PASSWORD 'other'`, change: 'changed role "NAME": password' },
     { sql: 'ALTER ROLE "NAME" PASSWORD NULL', change: 'changed role "NAME": password' },
+    { sql: `ALTER ROLE "NAME" PASSWORD '${verifierOfRounds(2 ** 32 + 1)}'`, change: 'changed role "NAME": password' },
     { sql: 'ALTER ROLE "NAME" NOLOGIN', change: 'changed role "NAME": login' },
     { sql: 'ALTER ROLE "NAME" SUPERUSER CREATEDB', change: 'changed role "NAME": powers' },
     { sql: `ALTER ROLE "NAME" VALID UNTIL '2001-01-01'`, change: 'changed role "NAME": expiry' },
@@ -206,6 +210,8 @@ describe('an administrator who is no superuser, as on RDS', () => {
     await query(`ALTER ROLE "${name}" PASSWORD 'other'`)
     expect(await roleByMaster()).toEqual([`changed role "${name}": password`])
     expect(await roleByMaster()).toEqual([])
+    await query(`ALTER ROLE "${name}" PASSWORD '${verifierOfRounds(100_001)}'`)
+    expect(await roleByMaster()).toEqual([`changed role "${name}": password`])
     await query(`ALTER ROLE "${name}" CONNECTION LIMIT 0`)
     role.connectionLimit = 0
     expect(await roleByMaster()).toEqual([])

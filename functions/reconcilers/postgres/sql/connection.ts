@@ -52,9 +52,14 @@ async function isKnown(endpoint: Endpoint, signal: AbortSignal): Promise<boolean
   } catch (error) {
     // The password is checked before these are.
     if (hasReason(error, 'InsufficientPrivilege', 'TooManyConnections')) return true
-    if (hasReason(error, 'AuthenticationFailed')) return false
+    if (hasReason(error, 'AuthenticationFailed') || isTooLaborious(error)) return false
     throw error
   }
+}
+
+/** The user has stored a verifier of so many rounds that the driver refuses to work them out: it is not ours. */
+function isTooLaborious(error: unknown): boolean {
+  return error instanceof PostgresFailure && error.message.includes('exceeds scramMaxIterations')
 }
 
 // Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
