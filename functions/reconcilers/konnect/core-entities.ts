@@ -93,9 +93,9 @@ function coreEntities(plural: Plural): ExternalApi<KonnectClient> {
   }
 }
 
-/** The entity's tags: the object's own, and those that say whose it is. */
+/** The entity's tags: first those that say whose it is, since the first of a name counts, then the object's own. */
 export function tagsFor(tags: readonly string[] | undefined, owner: Owner): Json[] {
-  return asSet([...(tags ?? []), ...ownerTags(owner)])
+  return asSet([...ownerTags(owner), ...(tags ?? [])])
 }
 
 /** A list that Kong keeps as a set: what is said twice would be a difference for ever. */

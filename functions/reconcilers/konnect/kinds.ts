@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineKind, externalStatus, type PrinterColumn } from '../../../shared/index.ts'
+import { markNames } from './owner-marks.ts'
 
 /**
  * Konnect's entities as kinds. Fields, limits and defaults are those of Konnect's public API; what is left out is
@@ -10,7 +11,16 @@ const ref = z.object({ name: z.string().min(1) })
 const controlPlaneRef = ref.describe('The KonnectControlPlane it is in, in the same namespace.')
 const milliseconds = z.number().int().min(1).max(2_147_483_646).optional()
 const protocol = z.enum(['grpc', 'grpcs', 'http', 'https', 'tcp', 'tls', 'tls_passthrough', 'udp', 'ws', 'wss'])
-const tags = z.array(z.string().max(128)).max(15).optional().describe('Beside those that say whose it is.')
+
+const ownTag = {
+  rule: `!self.matches('^(${markNames.join('|')}):')`,
+  message: `tags that begin with ${markNames.map((mark) => `${mark}:`).join(', ')} are Setpoint's own: they say whose the entity is`,
+}
+const tag = z
+  .string()
+  .max(128)
+  .meta({ 'x-kubernetes-validations': [ownTag] })
+const tags = z.array(tag).max(15).optional().describe('Beside those that say whose it is.')
 
 const common = { group: 'konnect.setpoint.dev', version: 'v1alpha1', categories: ['all', 'konnect'] } as const
 

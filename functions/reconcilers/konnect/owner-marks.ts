@@ -7,7 +7,10 @@ import type { Json, Owner } from '../../../shared/index.ts'
 
 const uidMark = 'k8s-uid'
 
-function marks({ uid, kind, namespace, name }: Owner): Readonly<Record<string, string>> {
+/** What the marks are called. No tag of a spec begins with one of them, or it would say whose the entity is. */
+export const markNames = [uidMark, 'k8s-kind', 'k8s-namespace', 'k8s-name', 'managed-by'] as const
+
+function marks({ uid, kind, namespace, name }: Owner): Readonly<Record<(typeof markNames)[number], string>> {
   return { [uidMark]: uid, 'k8s-kind': kind, 'k8s-namespace': namespace, 'k8s-name': name, 'managed-by': 'setpoint' }
 }
 
