@@ -65,12 +65,28 @@ export function createKonnectClient({ secret, ctx, fetch, ...given }: KonnectCli
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(timeoutMs)]),
       })
-      const answer = parseAnswer(await response.text())
+      const answer = parseAnswer(await readText(response))
       if (response.ok) return answer
       const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), ctx.now())
       throw toHttpError(response.status, answer, retryAfterMs)
     },
   }
+}
+
+/** An entity has some kilobytes, and a page of a list some hundred of them. */
+const answerBytesMax = 4 * 1024 * 1024
+
+/** What the server says, up to a limit: it is not always Konnect, and might say something for ever. */
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // To leave the loop cancels the rest.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > answerBytesMax) throw new HttpError(502, 'the answer is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 function parseAnswer(text: string): JsonObject | undefined {

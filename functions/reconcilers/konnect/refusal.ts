@@ -4,7 +4,7 @@ import { HttpError, MissingReferenceError, type Json, type JsonObject } from '..
  * What Konnect says when it refuses, in a form that is equal for equal refusals. There are two: problem details for
  * control planes (`title`, `detail`, `invalid_parameters`; `instance` is a trace id and is left out), and the gateway's
  * errors for the entities in them (`message`, `details`). The latter say 400 for what is elsewhere a 409: a name that
- * is taken, a reference to what is not there.
+ * is taken, a reference to what is not there. Of long texts the beginning is kept: the message stands in a status.
  */
 export function toHttpError(status: number, answer: JsonObject | undefined, retryAfterMs?: number): HttpError {
   const details = objects(answer?.['details'])
@@ -14,13 +14,20 @@ export function toHttpError(status: number, answer: JsonObject | undefined, retr
     ...parameters(answer),
     ...reasons(details),
   ]
-  const message = `${status} ${texts.filter((text) => typeof text === 'string' && text !== '').join(': ')}`.trim()
+  const said = texts.filter((text) => typeof text === 'string' && text !== '').join(': ')
+  const message = shorten(`${status} ${said}`.trim())
   const options = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (status !== 400 || details.length === 0 || details.some(({ type }) => type !== 'ERROR_TYPE_REFERENCE'))
     return new HttpError(status, message, options)
   return reasons(details).some((reason) => reason.includes('(type: unique)'))
     ? new HttpError(409, message, options)
     : new MissingReferenceError(status, message, options)
+}
+
+const messageLengthMax = 500
+
+function shorten(text: string): string {
+  return text.length <= messageLengthMax ? text : `${text.slice(0, messageLengthMax - 1)}…`
 }
 
 function parameters(answer: JsonObject | undefined): readonly string[] {

@@ -38,6 +38,11 @@ it.each([
   expect(error.message).toBe(`400 data constraint error: ${message}`)
 })
 
+it('of a long text the beginning stands in the message', () => {
+  const { message } = toHttpError(400, { title: 'Bad Request', detail: 'x'.repeat(100_000) })
+  expect(message).toBe(`400 Bad Request: ${'x'.repeat(482)}…`)
+})
+
 it('an answer without a body, and the time to wait', () => {
   expect(toHttpError(429, undefined, 7_000)).toMatchObject({ status: 429, message: '429', retryAfterMs: 7_000 })
 })
