@@ -57,6 +57,8 @@ export function createKonnectClient({ secret, ctx, fetch, ...given }: KonnectCli
       const [method = '', path = ''] = request.split(' ')
       const response = await fetch(path.startsWith('/') ? serverURL + path : path, {
         method,
+        // Konnect sends nobody elsewhere; whoever does wants us to read what only we can reach.
+        redirect: 'manual',
         headers: {
           authorization: `Bearer ${token}`,
           accept: 'application/json, application/problem+json',
@@ -65,12 +67,18 @@ export function createKonnectClient({ secret, ctx, fetch, ...given }: KonnectCli
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(timeoutMs)]),
       })
+      if (response.status >= 300 && response.status < 400) throw await redirected(response)
       const answer = parseAnswer(await readText(response))
       if (response.ok) return answer
       const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), ctx.now())
       throw toHttpError(response.status, answer, retryAfterMs)
     },
   }
+}
+
+async function redirected({ status, body }: Response): Promise<HttpError> {
+  await body?.cancel()
+  return new HttpError(502, `the server sends us elsewhere (${status}), which is not followed: look at serverURL`)
 }
 
 /** An entity has some kilobytes, and a page of a list some hundred of them. */

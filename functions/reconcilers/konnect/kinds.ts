@@ -31,7 +31,8 @@ const columns: readonly PrinterColumn[] = [
   { name: 'Last Sync', type: 'date', jsonPath: '.status.reconcile.lastSyncTime', priority: 1 },
 ]
 
-const secure = /^(https:\/\/.+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/.*)?)$/
+// With a ? or # the paths of the API would be no paths any more, and before an @ stands a user and no host.
+const secure = /^(https:\/\/[^?#@]+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/[^?#@]*)?)$/
 
 export const KonnectControlPlane = defineKind({
   ...common,
@@ -46,7 +47,7 @@ export const KonnectControlPlane = defineKind({
       .regex(secure)
       .default('https://us.api.konghq.com')
       .describe(
-        'The API of the region, such as https://eu.api.konghq.com. Without TLS only on this machine: a token goes there.',
+        'The API of the region, such as https://eu.api.konghq.com, without ?, # and @. Without TLS only on this machine: a token goes there.',
       ),
     name: z.string().min(2).max(256).optional().describe('Default: the name of the object.'),
     description: z.string().max(2_048).optional(),

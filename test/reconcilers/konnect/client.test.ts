@@ -65,3 +65,17 @@ it('an answer of some megabytes is read whole, whatever its chunks', async () =>
   const url = await serve((_, response) => response.end(JSON.stringify({ text })))
   expect(await clientOf(url).call('GET /v2/control-planes')).toEqual({ text })
 })
+
+it.each([301, 307])('a server that sends us elsewhere (%i) is not followed', async (status) => {
+  const asked: string[] = []
+  const inner = await serve(({ url }, response) => {
+    asked.push(String(url))
+    response.end('{"message":"of the network inside"}')
+  })
+  const outer = await serve((_, response) => response.writeHead(status, { location: `${inner}/meta-data` }).end())
+  await expect(clientOf(outer).call('GET /v2/control-planes')).rejects.toMatchObject({
+    status: 502,
+    message: `the server sends us elsewhere (${status}), which is not followed: look at serverURL`,
+  })
+  expect(asked).toEqual([])
+})

@@ -23,10 +23,21 @@ it('a server may be named with a slash at its end', async () => {
   expect(konnectEnv.newCalls()).toContain('POST services')
 })
 
+const schema = KonnectControlPlane.definition?.spec.versions[0]?.schema?.openAPIV3Schema as StructuralSchema
+const isTaken = (serverURL: string): boolean =>
+  validate(schema, { spec: { authRef: { name: 'token' }, serverURL } }).length === 0
+
+it.each(['?x=1', '#', '/api?x=1', '/api#x'])('a server is named without %s, or its paths would be none', (end) => {
+  expect(isTaken(`https://us.api.konghq.com${end}`)).toBe(false)
+  expect(isTaken(`http://127.0.0.1:4711${end}`)).toBe(false)
+})
+
+it('a server is named without a user, who would look like a host', () => {
+  expect(isTaken('https://us.api.konghq.com@example.com')).toBe(false)
+  expect(isTaken('http://localhost/@example.com')).toBe(false)
+})
+
 it('a token is not sent in clear, but on this machine', () => {
-  const schema = KonnectControlPlane.definition?.spec.versions[0]?.schema?.openAPIV3Schema as StructuralSchema
-  const isTaken = (serverURL: string): boolean =>
-    validate(schema, { spec: { authRef: { name: 'token' }, serverURL } }).length === 0
   expect(isTaken('http://us.api.konghq.com')).toBe(false)
   expect(isTaken('http://localhost.example.com')).toBe(false)
   expect(['https://us.api.konghq.com', 'http://127.0.0.1:4711', 'http://localhost/api'].every(isTaken)).toBe(true)
