@@ -152,6 +152,7 @@ export const postgresFailures: Readonly<
     'NotOurs',
     'NotSupported',
     'NotUpdatable',
+    'SeveralMarked',
     'StatementRefused',
     'SuperuserShutOut',
     'TwoParameterGroups',

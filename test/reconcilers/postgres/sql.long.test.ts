@@ -369,6 +369,58 @@ describe('a database', () => {
   })
 })
 
+describe('the owner of a database, who writes the mark of another object on it', () => {
+  const forger = () => `forger of ${name}`
+  const asForger = () => ({ ...admin, user: forger(), password: 'f0rger', database: forger() })
+  const forgers = () => ({
+    ...database,
+    name: forger(),
+    owner: forger(),
+    uid: `f-${database.uid}`,
+    key: `shop/${forger()}`,
+  })
+  const comment = (what: string, text: string) => query(`COMMENT ON ${what} IS '${text}'`, asForger())
+  const renamed = () => ({ ...database, name: `new ${name}` })
+
+  beforeEach(async () => {
+    await roleNow()
+    await databaseNow()
+    await asAdmin((sql) => ensureRole(sql, { ...role, ...forgers(), password: 'f0rger' }))
+    await asAdmin((sql) => ensureDatabase(sql, forgers()))
+    await comment(`DATABASE "${forger()}"`, `setpoint:${database.uid}:${database.key}`)
+  })
+
+  it('gets no database in the place of that of the other, and cannot write it on its role', async () => {
+    await expect(comment(`ROLE "${forger()}"`, `setpoint:${role.uid}:`)).rejects.toMatchObject({
+      kind: 'terminal',
+      reason: 'InsufficientPrivilege',
+    })
+    expect(await asAdmin((sql) => ensureDatabase(sql, renamed()))).toEqual([
+      `renamed database "${name}" to "new ${name}"`,
+    ])
+    expect(await names('pg_database')).toContain(forger())
+    const taken = asAdmin((sql) => ensureDatabase(sql, { ...database, name: forger() }))
+    await expect(taken).rejects.toMatchObject({ kind: 'conflict', reason: 'AlreadyExists' })
+  })
+
+  it('keeps it when the other object is deleted, and when its own is, nobody else gets it', async () => {
+    expect(await asAdmin((sql) => dropDatabase(sql, forgers()))).toEqual([])
+    await dropRole(admin, { ...role, ...forgers() }, deadline())
+    expect(await asAdmin((sql) => dropDatabase(sql, database))).toEqual([`dropped database "${name}"`])
+    expect(await names('pg_database')).toContain(forger())
+  })
+
+  it('is told when several databases have the mark, and none is taken', async () => {
+    await query(`ALTER DATABASE "${forger()}" OWNER TO postgres`)
+    await expect(asAdmin((sql) => ensureDatabase(sql, renamed()))).rejects.toMatchObject({
+      kind: 'conflict',
+      reason: 'SeveralMarked',
+      message: `2 databases have the mark of this object, among them "${name}", "${forger()}": remove the comment of all but one`,
+    })
+    expect(await names('pg_database')).toEqual(expect.arrayContaining([name, forger()]))
+  })
+})
+
 describe('in a database', () => {
   const inside = <T>(use: (sql: Sql) => Promise<T>) => lend({ ...admin, database: name }, use)
 

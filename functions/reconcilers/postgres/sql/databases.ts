@@ -1,6 +1,6 @@
 import { PostgresFailure } from '../failure.ts'
 import { identifier, literal, type Sql } from './connection.ts'
-import { claimOf, findMarked, foreign, markOf, type MarkedItem } from './mark.ts'
+import { beginningOfMark, claimOf, foreign, markOf, type MarkClaim, type MarkedItem } from './mark.ts'
 import type { Changes } from './roles.ts'
 
 /** A database as declared. */
@@ -16,16 +16,18 @@ export interface WantedDatabase extends MarkedItem {
 /**
  * Makes the database what is wanted. It appears under its name with its mark or not at all: it is made and marked under
  * a name of its uid first. The object's own under another name is renamed, which takes that nobody is connected to it.
- * One that an earlier object of the same key left is taken over. Throws a conflict when one of
- * this name is somebody else's, and terminally when the encoding differs.
+ * One that an earlier object of the same key left is taken over. Throws a conflict when one of this name is somebody
+ * else's, or when several are the object's own, and terminally when the encoding differs.
  */
 export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<Changes> {
   const found = await findDatabase(sql, wanted.name)
   if (found === undefined) {
-    const [before] = (await findMarked(sql, 'pg_database', wanted)).filter((name) => name !== draftName(wanted))
-    return before === undefined ? createDatabase(sql, wanted) : renameDatabase(sql, before, wanted)
+    const [before, ...more] = await findOwn(sql, wanted)
+    if (before === undefined) return createDatabase(sql, wanted)
+    if (more.length > 0) throw severalMarked([before, ...more])
+    return renameDatabase(sql, before.name, wanted)
   }
-  const claim = claimOf(found.comment, wanted)
+  const claim = claimOfDatabase(found, wanted)
   if (claim === 'foreign') throw foreign('database', found.comment, wanted)
   if (found.broken) {
     await sql.query(`DROP DATABASE ${identifier(wanted.name)}`)
@@ -38,15 +40,35 @@ export async function ensureDatabase(sql: Sql, wanted: WantedDatabase): Promise<
 
 /** Drops the object's database, whatever it is called, with the sessions in it. Others are left alone. */
 export async function dropDatabase(sql: Sql, owned: MarkedItem): Promise<Changes> {
-  const draft = draftName(owned)
-  const names = (await findMarked(sql, 'pg_database', owned)).filter((name) => name !== draft)
-  for (const name of names) {
-    const found = await findDatabase(sql, name)
-    if (found?.template === true) await sql.query(`ALTER DATABASE ${identifier(name)} IS_TEMPLATE false`)
+  const own = await findOwn(sql, owned)
+  for (const { name, template } of own) {
+    if (template) await sql.query(`ALTER DATABASE ${identifier(name)} IS_TEMPLATE false`)
     await drop(sql, name)
   }
-  await drop(sql, draft)
-  return names.map((name) => `dropped database "${name}"`)
+  await drop(sql, draftName(owned))
+  return own.map(({ name }) => `dropped database "${name}"`)
+}
+
+/** What has the object's mark, by whatever names, but for what is only begun. */
+async function findOwn(sql: Sql, owned: MarkedItem): Promise<readonly FoundDatabase[]> {
+  const marked = `starts_with(shobj_description(d.oid, 'pg_database'), $1)`
+  const found = await selectDatabases(sql, marked, beginningOfMark(owned))
+  return found.filter((one) => one.name !== draftName(owned) && claimOfDatabase(one, owned) === 'ours')
+}
+
+/**
+ * What the comment says counts only if the owner may be believed: an administrator, or a role that the object has, too.
+ * Any other owner could give its database away by a comment, and with it the name and the sessions of another object.
+ */
+function claimOfDatabase(found: FoundDatabase, wanted: MarkedItem): MarkClaim {
+  const isBelieved = found.byAdministrator || claimOf(found.ownerComment, wanted) !== 'foreign'
+  return isBelieved ? claimOf(found.comment, wanted) : 'foreign'
+}
+
+function severalMarked(found: readonly FoundDatabase[]): PostgresFailure {
+  const names = found.slice(0, 5).map(({ name }) => `"${name}"`)
+  const message = `${found.length} databases have the mark of this object, among them ${names.join(', ')}: remove the comment of all but one`
+  return new PostgresFailure('conflict', 'SeveralMarked', message)
 }
 
 async function drop(sql: Sql, name: string): Promise<void> {
@@ -90,7 +112,12 @@ async function comment(sql: Sql, name: string, text: string): Promise<void> {
 }
 
 interface FoundDatabase {
+  readonly name: string
   readonly comment: string | null
+  /** That of the role that owns it. */
+  readonly ownerComment: string | null
+  /** Its owner is a superuser, or who we are. */
+  readonly byAdministrator: boolean
   readonly owner: string
   readonly encoding: string
   readonly connectionLimit: number
@@ -102,14 +129,20 @@ interface FoundDatabase {
 }
 
 async function findDatabase(sql: Sql, name: string): Promise<FoundDatabase | undefined> {
-  const [row] = await sql.query<FoundDatabase>(
-    `SELECT shobj_description(oid, 'pg_database') AS comment, pg_get_userbyid(datdba) AS owner,
-            pg_encoding_to_char(encoding) AS encoding,
-            datconnlimit AS "connectionLimit", NOT datallowconn AS closed, datistemplate AS template, datconnlimit = -2 AS broken
-       FROM pg_database WHERE datname = $1`,
-    [name],
+  const [found] = await selectDatabases(sql, 'd.datname = $1', name)
+  return found
+}
+
+async function selectDatabases(sql: Sql, condition: string, value: string): Promise<readonly FoundDatabase[]> {
+  return sql.query<FoundDatabase>(
+    `SELECT d.datname AS name, shobj_description(d.oid, 'pg_database') AS comment, o.rolname AS owner,
+            shobj_description(o.oid, 'pg_authid') AS "ownerComment",
+            o.rolsuper OR o.rolname = current_user AS "byAdministrator", pg_encoding_to_char(d.encoding) AS encoding,
+            d.datconnlimit AS "connectionLimit", NOT d.datallowconn AS closed, d.datistemplate AS template,
+            d.datconnlimit = -2 AS broken
+       FROM pg_database d JOIN pg_roles o ON o.oid = d.datdba WHERE ${condition} ORDER BY 1`,
+    [value],
   )
-  return row
 }
 
 async function alterDatabase(sql: Sql, found: FoundDatabase, wanted: WantedDatabase): Promise<Changes> {

@@ -1,5 +1,4 @@
 import { PostgresFailure } from '../failure.ts'
-import type { Sql } from './connection.ts'
 
 /** Who declares a role or database of this name. */
 export interface MarkedItem {
@@ -17,25 +16,17 @@ export interface MarkedItem {
 export type MarkClaim = 'ours' | 'left' | 'foreign'
 
 /**
- * The comment of what this object declares. Comments are the only thing that decides: we never change or drop a role or
- * database that does not carry the mark, whatever its name.
+ * The comment of what this object declares. Comments decide: we never change or drop a role or database that does not
+ * carry the mark, whatever its name. Only administrators can comment on roles, but a database has the comment that its
+ * owner gives it: see `claimOfDatabase`.
  */
 export function markOf({ uid, key }: MarkedItem): string {
   return `setpoint:${uid}:${key}`
 }
 
-/** The names that what carries the object's mark has now, whatever they were: somebody may have renamed it. */
-export async function findMarked(
-  sql: Sql,
-  catalogue: 'pg_database' | 'pg_roles',
-  owned: MarkedItem,
-): Promise<string[]> {
-  const [name, described] = catalogue === 'pg_roles' ? ['rolname', 'pg_authid'] : ['datname', catalogue]
-  const rows = await sql.query<{ name: string }>(
-    `SELECT ${name} AS name FROM ${catalogue} WHERE starts_with(shobj_description(oid, '${described}'), $1) ORDER BY 1`,
-    [`setpoint:${owned.uid}:`],
-  )
-  return rows.map((row) => row.name)
+/** How every mark of the object begins. */
+export function beginningOfMark({ uid }: MarkedItem): string {
+  return `setpoint:${uid}:`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hasReason } from '../failure.ts'
 import { isVerifierOf, scramVerifier } from '../scram.ts'
 import { type Endpoint, identifier, inTransaction, literal, type Sql, withConnection } from './connection.ts'
-import { claimOf, findMarked, foreign, markOf, type MarkedItem } from './mark.ts'
+import { beginningOfMark, claimOf, foreign, markOf, type MarkedItem } from './mark.ts'
 
 /** A role as declared. */
 export interface WantedRole extends MarkedItem {
@@ -23,7 +23,7 @@ export type Changes = readonly string[]
 export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes> {
   const found = await findRole(sql, wanted.name)
   if (found === undefined) {
-    const [before] = await findMarked(sql, 'pg_roles', wanted)
+    const [before] = await findMarkedRoles(sql, wanted)
     return before === undefined ? createRole(sql, wanted) : renameRole(sql, before, wanted)
   }
   const claim = claimOf(found.comment, wanted)
@@ -40,7 +40,7 @@ export async function ensureRole(sql: Sql, wanted: WantedRole): Promise<Changes>
  * role without rights, that nobody can be. Other roles are left alone.
  */
 export async function dropRole(admin: Endpoint, owned: MarkedItem, signal: AbortSignal): Promise<Changes> {
-  const names = await withConnection(admin, signal, (sql) => findMarked(sql, 'pg_roles', owned))
+  const names = await withConnection(admin, signal, (sql) => findMarkedRoles(sql, owned))
   for (const name of names) {
     const databases = await withConnection(admin, signal, (sql) => startDrop(sql, name))
     for (const database of databases) {
@@ -49,6 +49,15 @@ export async function dropRole(admin: Endpoint, owned: MarkedItem, signal: Abort
     await withConnection(admin, signal, (sql) => sql.query(`DROP ROLE IF EXISTS ${identifier(name)}`))
   }
   return names.map((name) => `dropped role "${name}"`)
+}
+
+/** The names that the object's role has now, whatever they were: somebody may have renamed it. */
+async function findMarkedRoles(sql: Sql, owned: MarkedItem): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `SELECT rolname AS name FROM pg_roles WHERE starts_with(shobj_description(oid, 'pg_authid'), $1) ORDER BY 1`,
+    [beginningOfMark(owned)],
+  )
+  return rows.map(({ name }) => name)
 }
 
 /** Closes the role to new sessions, ends the present ones, and names the databases where something depends on it. */
