@@ -31,13 +31,13 @@ const outputOf = async (run: ClientRun): Promise<string> =>
 describe('a program of PostgreSQL', () => {
   it('learns by its environment where to log in, and no list of processes shows the password', async () => {
     const said = await outputOf(
-      runOf('echo "$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE $PGSSLMODE"; echo "$0 $*"'),
+      runOf('echo "$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE $PGSSLMODE $PGREQUIREAUTH"; echo "$0 $*"'),
     )
-    expect(said).toContain('ada:hunter22@127.0.0.1:5432/orders disable\n')
+    expect(said).toContain('ada:hunter22@127.0.0.1:5432/orders disable scram-sha-256,none\n')
     expect(said.split('\n')[1]).toMatch(/program --an=option$/)
-    const remote = runOf('echo $PGSSLMODE $PGSSLROOTCERT')
+    const remote = runOf('echo $PGSSLMODE $PGSSLROOTCERT $PGREQUIREAUTH')
     expect(await outputOf({ ...remote, endpoint: { ...remote.endpoint, host: 'db.example' } })).toBe(
-      'verify-full system\n',
+      'verify-full system scram-sha-256,md5,none\n',
     )
   })
 

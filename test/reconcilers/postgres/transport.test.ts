@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { expect, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
 import { withSession } from '../../../functions/reconcilers/backup/dump/session.ts'
 import { withConnection, type Endpoint } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { deadline } from './temporary-server.ts'
@@ -34,4 +35,31 @@ it.each(Object.entries(ways))('%s go over TLS to every host but this machine', a
   expect(await firstRequest('0.0.0.0', connect)).toBe(sslRequest)
   expect(await firstRequest('127.0.0.1', connect)).toBe(startup)
   expect(await firstRequest('localhost', connect)).toBe(startup)
+})
+
+/** PostgreSQL manual, "Message Formats": what a server answers that asks for a password in a way of before SCRAM. */
+const requests = {
+  'the password itself': Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]),
+  'the MD5 of the password': Buffer.from([0x52, 0, 0, 0, 12, 0, 0, 0, 5, 1, 2, 3, 4]),
+}
+
+describe.each(Object.entries(ways))('%s', (_, connect) => {
+  it.each(Object.entries(requests))('go to no server on this machine that asks for %s', async (what, request) => {
+    const said = Promise.withResolvers<string>()
+    const server = createServer((socket: Socket) => {
+      socket.once('data', () => {
+        socket.write(request)
+        said.resolve(text(socket))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const endpoint = { host: '127.0.0.1', port, user: 'u', password: 'p4ssw0rd', database: 'd' }
+    const connecting = connect(endpoint)
+    await expect(connecting).rejects.toThrow(`the server asks for ${what}, and not by SCRAM`)
+    await expect(connecting).rejects.toMatchObject({ name: 'PostgresFailure', kind: 'retryable' })
+    // The driver takes its leave, and says nothing else: neither the password nor an MD5.
+    expect((await said.promise).replace('X\0\0\0\x04', '')).toBe('')
+    server.close()
+  })
 })

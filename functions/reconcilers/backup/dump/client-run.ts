@@ -100,9 +100,15 @@ function start({ program, args, endpoint, purpose, signal }: ClientRun) {
   }
 }
 
-/** The password is in nobody's list of processes, and in no file. No file of the account says anything else. */
+/**
+ * The password is in nobody's list of processes, and in no file. No file of the account says anything else. It is given
+ * away to no server, as in `withClient`: programs of version 16 and newer hold to PGREQUIREAUTH, older ones do not know
+ * it.
+ */
 function environmentOf({ host, port, user, password, database }: Endpoint): Readonly<Record<string, string>> {
-  const tls = needsTls(host) ? { PGSSLMODE: 'verify-full', PGSSLROOTCERT: 'system' } : { PGSSLMODE: 'disable' }
+  const tls = needsTls(host)
+    ? { PGSSLMODE: 'verify-full', PGSSLROOTCERT: 'system', PGREQUIREAUTH: 'scram-sha-256,md5,none' }
+    : { PGSSLMODE: 'disable', PGREQUIREAUTH: 'scram-sha-256,none' }
   return {
     PGHOST: host,
     PGPORT: String(port),
