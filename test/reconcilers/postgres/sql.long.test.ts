@@ -596,6 +596,23 @@ describe('a connection', () => {
     expect(await query('SELECT current_user AS me', inside)).toEqual([{ me: 'postgres' }])
   })
 
+  const limits = ['transaction_timeout', 'idle_session_timeout', 'idle_in_transaction_session_timeout', 'lock_timeout']
+
+  it.each([...limits, 'statement_timeout'])('is not cut by the %s of the owner of the database', async (setting) => {
+    await roleNow()
+    await databaseNow()
+    await query(`ALTER DATABASE "${name}" SET ${setting} = '1ms'`, login())
+    const [row] = await lend({ ...admin, database: name }, async (sql) => {
+      await sql.query('BEGIN')
+      await sql.query('SELECT pg_sleep(0.05)')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await sql.query('COMMIT')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return sql.query<{ value: string }>('SELECT current_setting($1) AS value', [setting])
+    })
+    expect(row?.value).toMatch(/^(0|\d+s|\d+min)$/)
+  })
+
   it('calls no function that a user of the database put in the way', async () => {
     await roleNow()
     await databaseNow()

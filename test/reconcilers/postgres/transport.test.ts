@@ -63,3 +63,31 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
     server.close()
   })
 })
+
+it('an older server is asked again without the settings that it does not know', async () => {
+  const known = ['search_path', 'role', 'default_transaction_read_only', 'idle_in_transaction_session_timeout']
+  const told: (readonly (string | undefined)[])[] = []
+  const refusal = (code: string) => Buffer.from(`SFATAL\0VFATAL\0C${code}\0Mno\0\0`)
+  const server = createServer((socket: Socket) => {
+    socket.once('data', (data) => {
+      const settings = [...data.toString().matchAll(/-c (\w+)=/g)].map(([, setting]) => setting)
+      told.push(settings)
+      // PostgreSQL manual, appendix A: undefined_object, and invalid_password where nothing else is wrong.
+      const body = refusal(settings.every((setting) => known.includes(String(setting))) ? '28P01' : '42704')
+      const head = Buffer.from([0x45, 0, 0, 0, body.length + 4])
+      socket.end(Buffer.concat([head, body]))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const endpoint = { host: '127.0.0.1', port, user: 'u', password: 'p', database: 'd' }
+  await expect(withConnection(endpoint, deadline(), async () => {})).rejects.toMatchObject({
+    reason: 'AuthenticationFailed',
+  })
+  expect(told).toEqual([
+    [...known, 'idle_session_timeout', 'transaction_timeout'],
+    [...known, 'idle_session_timeout'],
+    known,
+  ])
+  server.close()
+})

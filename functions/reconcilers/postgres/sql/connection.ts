@@ -41,9 +41,25 @@ export async function withConnection<T>(
   const notConnected = (error: unknown): never => {
     throw driverFailure(error, `connect to database "${endpoint.database}" as "${endpoint.user}"`)
   }
-  return withClient({ config: { ...endpoint, ...clientOptions }, signal, notConnected }, (client) =>
-    use(sqlOver(client, endpoint.database, (user, password) => isKnown({ ...endpoint, user, password }, signal))),
-  )
+  const knows: Sql['knows'] = (user, password) => isKnown({ ...endpoint, user, password }, signal)
+  let isConnected = false
+  const connect = (more: string): Promise<T> => {
+    const config = { ...endpoint, ...clientOptions, options: clientOptions.options + more }
+    return withClient({ config, signal, notConnected }, (client) => {
+      isConnected = true
+      return use(sqlOver(client, endpoint.database, knows))
+    })
+  }
+  // A server before 17 does not know the second of them, one before 14 neither, and refuses who names what it does not
+  // know.
+  for (const more of [' -c idle_session_timeout=0 -c transaction_timeout=0', ' -c idle_session_timeout=0']) {
+    try {
+      return await connect(more)
+    } catch (error) {
+      if (isConnected || !hasReason(error, 'ObjectNotFound')) throw error
+    }
+  }
+  return connect('')
 }
 
 async function isKnown(endpoint: Endpoint, signal: AbortSignal): Promise<boolean> {
@@ -63,15 +79,16 @@ function isTooLaborious(error: unknown): boolean {
 }
 
 // Only pg_catalog is searched, so that a function of the same name made by a user of the database is never called with
-// our rights. A database's owner may have said `ALTER DATABASE … SET role` or that transactions are read-only: that is
-// for others.
+// our rights. A database's owner may have said `ALTER DATABASE … SET role`, that transactions are read-only, or that
+// sessions end after a millisecond: that is for others.
 const clientOptions = {
   application_name: 'setpoint',
   connectionTimeoutMillis: connectMs,
   statement_timeout: statementMs,
   query_timeout: statementMs + 5_000,
   lock_timeout: lockMs,
-  options: '-c search_path=pg_catalog -c role=none -c default_transaction_read_only=off',
+  options:
+    '-c search_path=pg_catalog -c role=none -c default_transaction_read_only=off -c idle_in_transaction_session_timeout=0',
 } as const
 
 function sqlOver(client: Client, database: string, knows: Sql['knows']): Sql {
