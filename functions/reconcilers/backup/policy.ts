@@ -4,6 +4,7 @@ import {
   done,
   mapped,
   reference,
+  waiting,
   type ConditionPatch,
   type Context,
   type Controller,
@@ -55,11 +56,26 @@ export function policyReconciler(archive: Archive): Controller {
       if (policy.spec.deletionPolicy === 'Retain') return done()
       // No job may store a dump behind our back.
       await ctx.delete(CronJob, nameOf(policy))
-      if ((await ctx.list(Job, { labels: labelsOf(policy) })).length > 0) return again('1s')
+      const running = await findRunning(policy, ctx)
+      if (running.length > 0) return again('1s', { ready: waiting('JobsRunning', `waits for ${formatNames(running)}`) })
       for (const { name } of await archive.list(folderOf(policy), ctx.signal)) await archive.remove(name, ctx.signal)
       return done()
     },
   })
+}
+
+/** The Jobs that may still store a dump in the policy's folder, whoever made them. */
+async function findRunning({ metadata: { name: folder } }: Policy, ctx: Context): Promise<readonly string[]> {
+  const jobs = await ctx.list(Job)
+  const running = jobs.filter(({ spec, status }) => spec.folder === folder && status?.completionTime === undefined)
+  return running.map(({ metadata }) => metadata.name).sort()
+}
+
+const namesMax = 5
+
+function formatNames(names: readonly string[]): string {
+  const more = names.length - namesMax
+  return `job ${names.slice(0, namesMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function cronJobOf(policy: Policy) {

@@ -188,6 +188,47 @@ describe('a BackupPolicy', () => {
     },
   )
 
+  const jobsByHand = async (...names: readonly string[]): Promise<void> => {
+    const labels = { 'storage.setpoint.dev/backup-policy': 'nightly' }
+    const spec = { databases: [{ name: 'orders' }], folder: 'nightly' }
+    for (const name of names) await env.apply(Job, { metadata: { name, labels }, spec })
+  }
+
+  it('with its dumps waits for no Job that has ended, whoever made it', async () => {
+    await policy({ deletionPolicy: 'Delete' })
+    await jobsByHand('by-hand')
+    await env.settle()
+    expect(archive.stored.size).toBe(1)
+    await env.delete(BackupPolicy, 'nightly')
+    await env.advance('1m')
+    expect(await get()).toBeUndefined()
+    expect(archive.stored.size).toBe(0)
+  })
+
+  it('with its dumps waits for the Jobs that still fill its folder, and names some of them', async () => {
+    await policy({ deletionPolicy: 'Delete' })
+    const elsewhere = { databases: [{ name: 'nowhere' }], folder: 'elsewhere' }
+    await env.apply(Job, { metadata: { name: 'elsewhere' }, spec: elsewhere })
+    const waiting = { databases: [{ name: 'nowhere' }], folder: 'nightly' }
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    for (const name of names) await env.apply(Job, { metadata: { name }, spec: waiting })
+    await env.settle()
+    await env.delete(BackupPolicy, 'nightly')
+    await env.advance('1m')
+    expect(await condition('Ready')).toMatchObject({
+      status: 'False',
+      reason: 'JobsRunning',
+      message: 'waits for job a, b, c, d, e and 2 more',
+    })
+    for (const name of names.slice(1)) await env.delete(Job, name)
+    await env.advance('1m')
+    expect(await condition('Ready')).toMatchObject({ message: 'waits for job a' })
+    await env.applyManifest(databaseManifest('nowhere'))
+    await env.advance('10m')
+    expect(await get()).toBeUndefined()
+    expect([...archive.stored.keys()].map((name) => name.split('/')[1])).toEqual(['elsewhere'])
+  })
+
   it('writes nothing while nothing changes', async () => {
     await policy({ schedule: '0 2 1 6 *' })
     const from = env.calls.length
