@@ -4,6 +4,7 @@ import {
   done,
   mapped,
   reference,
+  stop,
   waiting,
   type ConditionPatch,
   type Context,
@@ -39,6 +40,8 @@ export function policyReconciler(archive: Archive): Controller {
       // Imported with the first run: the functions that only know of the reconciler start without croner.
       const { readSchedule } = await import('./schedule.ts')
       readSchedule(policy.spec)
+      if ((await findCronJob(policy, ctx)) === 'taken')
+        throw stop('NameTaken', `CronJob ${nameOf(policy)} exists and is not of this policy`)
       const cronJob = await ctx.apply(CronJob, cronJobOf(policy))
       const dumps = await retain(policy, archive, ctx)
       return done({
@@ -55,13 +58,22 @@ export function policyReconciler(archive: Archive): Controller {
     async cleanup(policy, ctx) {
       if (policy.spec.deletionPolicy === 'Retain') return done()
       // No job may store a dump behind our back.
-      await ctx.delete(CronJob, nameOf(policy))
+      if ((await findCronJob(policy, ctx)) === 'own') await ctx.delete(CronJob, nameOf(policy))
       const running = await findRunning(policy, ctx)
       if (running.length > 0) return again('1s', { ready: waiting('JobsRunning', `waits for ${formatNames(running)}`) })
       for (const { name } of await archive.list(folderOf(policy), ctx.signal)) await archive.remove(name, ctx.signal)
       return done()
     },
   })
+}
+
+/** One that an earlier policy of this name left without an owner has the policy's label, and is taken over. */
+async function findCronJob(policy: Policy, ctx: Context): Promise<'none' | 'own' | 'taken'> {
+  const found = await ctx.get(CronJob, nameOf(policy))
+  if (found === undefined) return 'none'
+  const { ownerReferences = [], labels } = found.metadata
+  const isOwned = ownerReferences.some(({ uid }) => uid === policy.metadata.uid)
+  return isOwned || labels?.[policyLabel] === labelsOf(policy)[policyLabel] ? 'own' : 'taken'
 }
 
 /** The Jobs that may still store a dump in the policy's folder, whoever made them. */

@@ -48,7 +48,7 @@ export const conditionsByKind: Readonly<Record<string, KindConditions>> = {
       Suspended: { what: 'No new dumps are made. Only there while it is True.', reasons: ['Suspended'] },
       TargetsFound: { what: 'Every target is a PostgresDatabase that exists.', reasons: ['Found', 'NotFound'] },
     },
-    ready: ['CronJobCreated', 'Suspended', 'InvalidSchedule', 'JobsRunning'],
+    ready: ['CronJobCreated', 'Suspended', 'InvalidSchedule', 'JobsRunning', 'NameTaken'],
   },
   CronJob: {
     conditions: { Suspended: { what: 'No new Jobs are made. Only there while it is True.', reasons: ['Suspended'] } },

@@ -194,6 +194,40 @@ describe('a BackupPolicy', () => {
     for (const name of names) await env.apply(Job, { metadata: { name, labels }, spec })
   }
 
+  const jobTemplate = { spec: { databases: [{ name: 'orders' }], folder: 'mine' } }
+  const strangerOf = async (metadata: object = {}): Promise<void> => {
+    const spec = { schedule: '0 3 * * *', jobTemplate }
+    await env.apply(CronJob, { metadata: { name: 'nightly-backup', ...metadata }, spec })
+    await env.settle()
+  }
+
+  it('takes no CronJob that somebody else has made, and leaves it when it goes', async () => {
+    await strangerOf()
+    await policy({ deletionPolicy: 'Delete' })
+    expect(await condition('Stalled')).toMatchObject({
+      status: 'True',
+      reason: 'NameTaken',
+      message: 'CronJob nightly-backup exists and is not of this policy',
+    })
+    await env.delete(BackupPolicy, 'nightly')
+    await env.advance('5m')
+    expect(await get()).toBeUndefined()
+    expect(await cronJob()).toMatchObject({ spec: { schedule: '0 3 * * *', jobTemplate } })
+    expect((await cronJob())?.metadata.ownerReferences ?? []).toEqual([])
+  })
+
+  it('takes over the CronJob that an earlier policy of its name has left, by its label', async () => {
+    await strangerOf({ labels: { 'storage.setpoint.dev/backup-policy': 'nightly' } })
+    await policy({ deletionPolicy: 'Delete' })
+    expect(await cronJob()).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'BackupPolicy', name: 'nightly' }] },
+      spec: { schedule: '0 2 * * *', jobTemplate: { spec: { folder: 'nightly' } } },
+    })
+    await env.delete(BackupPolicy, 'nightly')
+    await env.advance('5m')
+    expect(await cronJob()).toBeUndefined()
+  })
+
   it('with its dumps waits for no Job that has ended, whoever made it', async () => {
     await policy({ deletionPolicy: 'Delete' })
     await jobsByHand('by-hand')
