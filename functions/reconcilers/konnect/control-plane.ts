@@ -37,8 +37,11 @@ export function controlPlanes({ fetch, budgetOf, organizationOf, placeOf, syncPe
       return first && completeEntity(client, async () => first)
     },
     create: (client, declared) => completeEntity(client, () => client.call(`POST ${path}`, declared)),
-    update: (client, id, { cluster_type: _, ...declared }) =>
-      completeEntity(client, () => client.call(`PATCH ${path}/${encodeURIComponent(id)}`, declared)),
+    update: (client, id, { cluster_type: _, ...declared }) => {
+      // PATCH leaves what it is not told: a description that has gone from the spec would stay.
+      const body = { ...declared, description: declared['description'] ?? '' }
+      return completeEntity(client, () => client.call(`PATCH ${path}/${encodeURIComponent(id)}`, body))
+    },
     delete: async (client, id) => void (await client.call(`DELETE ${path}/${encodeURIComponent(id)}`)),
     idOf: ({ id }) => String(id),
     ownerOf: ({ labels }) => uidInLabels(labels),

@@ -85,3 +85,12 @@ it('what a list says twice is no drift, though Kong keeps it once', async () => 
   await env.advance('5m')
   expect(await env.page('/metrics')).not.toMatch(/^setpoint_drift_found_total\{.* [1-9]/m)
 })
+
+it('a description that has gone from the spec goes from the control plane, too', async () => {
+  await using konnectEnv = await startKonnectEnv()
+  const { konnect } = konnectEnv
+  await konnectEnv.applyControlPlane({ description: 'of the shop' })
+  expect(konnect.state.all('control-planes')).toMatchObject([{ description: 'of the shop' }])
+  await konnectEnv.applyControlPlane()
+  expect(konnect.state.all('control-planes')).toMatchObject([{ description: '' }])
+})
