@@ -34,6 +34,8 @@ const verbs = ['create', 'update', 'delete']
 export function policyOf({ metadata: { annotations = {} } }: ApiObject): Policy {
   const managed = parseManagedVerbs(annotations[manageAnnotation])
   const id = annotations[externalIdAnnotation]
+  // As a segment of a path, each of these would lead to what is around the entity.
+  if (id !== undefined && ['', '.', '..'].includes(id)) throw invalid(externalIdAnnotation, id, 'the id of an entity')
   const mode = parseMode(annotations[adoptAnnotation])
   const createAgain = annotations[createAgainAnnotation]
   return {

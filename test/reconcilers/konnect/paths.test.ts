@@ -12,6 +12,18 @@ it('an id that somebody names is one segment of a path, whatever is in it', asyn
   expect(konnectEnv.newCalls()).toEqual(['GET services/{id}'])
 })
 
+it.each(['.', '..'])('an id does not lead out of its segment by being %s', async (id) => {
+  await using konnectEnv = await startKonnectEnv()
+  await konnectEnv.applyControlPlane()
+  konnectEnv.newCalls()
+  await konnectEnv.applyService({}, { annotations: { 'setpoint.dev/external-id': id } })
+  expect(konnectEnv.newCalls()).toEqual([])
+  expect(await conditionIn(konnectEnv.env, KonnectService, ['orders', 'Stalled'])).toMatchObject({
+    status: 'True',
+    reason: 'PolicyInvalid',
+  })
+})
+
 it('a server may be named with a slash at its end', async () => {
   await using konnectEnv = await startKonnectEnv()
   const { env, konnect } = konnectEnv

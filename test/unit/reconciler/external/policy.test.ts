@@ -35,6 +35,9 @@ it.each([
   ['adopt', 'Match'],
   ['adopt', 'takeOver'],
   ['adopt', ''],
+  ['external-id', ''],
+  ['external-id', '.'],
+  ['external-id', '..'],
 ])('%s: %j says nothing, and stops', (name, value) => {
   const object = thingOf({ annotations: { [`setpoint.dev/${name}`]: value } })
   expect(() => policyOf(object)).toThrow(expect.objectContaining({ reason: 'PolicyInvalid' }))
