@@ -112,14 +112,13 @@ interface Found {
 }
 
 function openFound(file: string, { known, before, options }: Found): GuardedDatabase {
-  const { consent } = options
   const database = openSqliteDatabase(file)
   const start = findOpened(database, file, { known, before, options })
   try {
     return guarded({ file, database, options }, start)
   } catch (error) {
     database.close()
-    if (before.length === 0 && consent === undefined) notePutAway(file, known, options)
+    if (before.length === 0) notePutAway(file, known, options)
     throw error
   }
 }
@@ -140,7 +139,7 @@ function findOpened(database: SqliteDatabase, file: string, { known, before, opt
 
 /** With the close of what was refused SQLite has put the log away. The mark says so if nothing else is wrong. */
 function notePutAway(file: string, known: ReadMark, options: GuardOptions): void {
-  if (typeof known === 'string' || known.state !== 'open' || readLogState(nameLogFile(file)) !== 'none') return
+  if (readLogState(nameLogFile(file)) !== 'none') return
   const told = lookInto(file, known)
   if (told === undefined || told === 'in use' || findInside(file, known, { told, options }).length > 0) return
   const now = readMark(nameMarkFile(file))
@@ -200,8 +199,17 @@ interface Start {
 }
 
 function guarded(guard: Guard, start: Start): GuardedDatabase {
+  const marks = openMarkFile(nameMarkFile(guard.file))
+  try {
+    return guardedBy(marks, guard, start)
+  } catch (error) {
+    marks.close()
+    throw error
+  }
+}
+
+function guardedBy(marks: MarkFile, guard: Guard, start: Start): GuardedDatabase {
   const { file, database, options } = guard
-  const marks = openMarkFile(nameMarkFile(file))
   const place = identifyFile(statSync(file, { bigint: true }))
   const write = ({ database: name, starts, isHeld }: Identity, state: Mark['state'], resourceVersion: number): void =>
     marks.write({ ...place, database: name, starts, isHeld, resourceVersion, state })
