@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -24,7 +25,7 @@ import {
   type GuardedDatabase,
   type GuardOptions,
 } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
-import { readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
+import { openMarkFile, readMark, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
 import { isHeldByProcess, readOnly } from '../../../../../shared/adapters/local/sqlite/guard/read-only.ts'
 import type { FileNews } from '../../../../../shared/adapters/local/sqlite/guard/watched-files.ts'
 import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
@@ -78,6 +79,12 @@ function markNow(): Mark {
   const mark = readMark(at('a.mark'))
   if (typeof mark === 'string') throw new Error(mark)
   return mark
+}
+
+function writeMark(change: Partial<Mark>): void {
+  const marks = openMarkFile(at('a.mark'))
+  marks.write({ ...markNow(), ...change })
+  marks.close()
 }
 
 function raw(sql: string, path = file): readonly unknown[] {
@@ -383,10 +390,19 @@ describe('Secrets', () => {
     for (const name of ['k.db', 'k.db-wal', 'k.mark']) writeFileSync(at(name.replace('k', 'a')), readFileSync(at(name)))
     expect(markNow().state).toBe('open')
     // The key cannot be written.
-    const missing = { keyFile: at('none/secrets.key') }
+    const states: string[] = []
+    const missing = {
+      get keyFile() {
+        states.push(markNow().state)
+        return at('none/secrets.key')
+      },
+    }
     expect(() => start({ secrets: missing })).toThrow('cannot write')
+    expect([states[0], states.at(-1)]).toEqual(['open', 'closed'])
+    expect(openHere()).toEqual([])
     expect(markNow()).toMatchObject({ state: 'closed', resourceVersion: 1 })
     expect(run({ secrets })).toBe(false)
+    expect(openHere()).toEqual([])
   })
 })
 
@@ -505,13 +521,123 @@ describe('a refusal after a kill', () => {
     expect(lookInto(file)).toMatchObject({ identity: { database }, resourceVersion: resourceVersion + 1 })
   })
 
-  it('for a loss notes nothing, and is one again', async () => {
-    const sums = ['changes', 'checkpoints'].map((table) => `ALTER TABLE ${table} DROP COLUMN sum`)
-    await kill(['DROP TABLE identity', ...sums, 'PRAGMA user_version = 3'])
-    const left = contents()
-    for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
-    expect(contents()).toEqual(left)
+  it('behind a start as a copy that cannot be written is none of the next', async () => {
+    await kill(["CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(ABORT, 'full'); END"])
+    expect(() => start({ consent: 'as-copy' })).toThrow('full')
+    raw('DROP TRIGGER full')
+    expect(run()).toBe(false)
   })
+
+  it('for a lost log is one again where the start that was to go on cannot be written', async () => {
+    const full = "CREATE TRIGGER full BEFORE UPDATE ON horizon BEGIN SELECT RAISE(ABORT, 'full'); END"
+    await kill([full, 'PRAGMA wal_checkpoint'])
+    rmSync(at('a.db-wal'))
+    expect(() => start({ consent: 'accept-loss' })).toThrow('full')
+    expect(() => start()).toThrow('a.db-wal is missing or empty')
+  })
+
+  describe('for a loss that is seen once it is opened', () => {
+    const another = 'a.db is another database than the one that a.mark is of'
+    const sums = ['changes', 'checkpoints'].map((table) => `ALTER TABLE ${table} DROP COLUMN sum`)
+    const earlier = ['DROP TABLE identity', ...sums, 'PRAGMA user_version = 3']
+
+    it('notes nothing, and is one again', async () => {
+      await kill(earlier)
+      const left = contents()
+      for (let i = 0; i < 2; i++) expect(() => start()).toThrow(another)
+      expect(contents()).toEqual(left)
+    })
+
+    it('is one again where the start that was to go on cannot be written', async () => {
+      await kill([...earlier, "CREATE TRIGGER full BEFORE UPDATE ON horizon BEGIN SELECT RAISE(ABORT, 'full'); END"])
+      const before = markNow()
+      expect(() => start({ consent: 'accept-loss' })).toThrow('full')
+      expect(markNow()).toEqual(before)
+    })
+
+    it('names a log that is left', async () => {
+      await kill(earlier)
+      writeMark({ state: 'closed' })
+      expect(() => start()).toThrow(`cannot use ${directory.path}: ${another}; a.db-wal is there, though a.mark says`)
+    })
+  })
+
+  describe('behind a start that cannot be written', () => {
+    beforeEach(() => kill(["CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(ABORT, 'full'); END"]))
+
+    it.each<[string, () => void]>([
+      ['closed it', () => writeMark({ state: 'closed', resourceVersion: 77 })],
+      ['left no mark that can be read', () => writeFileSync(at('a.mark'), 'x')],
+    ])('leaves the mark alone of another process that has %s meanwhile', (_what, act) => {
+      let mark: Buffer | undefined
+      const options: GuardOptions = {
+        consent: 'as-copy',
+        get resume() {
+          if (mark === undefined && !existsSync(at('a.db-wal'))) {
+            act()
+            mark = readFileSync(at('a.mark'))
+          }
+          return false
+        },
+      }
+      expect(() => start(options)).toThrow('full')
+      expect(mark).toBeDefined()
+      expect(readFileSync(at('a.mark'))).toEqual(mark)
+    })
+
+    it.each<[string, (log: Buffer) => void]>([
+      ['its log stays', (log) => writeFileSync(at('a.db-wal'), log)],
+      ['its file goes', () => rmSync(file)],
+    ])('says why, and notes nothing, where %s with the close', (_what, act) => {
+      const log = readFileSync(at('a.db-wal'))
+      const before = markNow()
+      const { close } = DatabaseSync.prototype
+      const spy = vi.spyOn(DatabaseSync.prototype, 'close').mockImplementation(function (this: DatabaseSync) {
+        close.call(this)
+        if (!existsSync(at('a.db-wal')) && existsSync(file)) act(log)
+      })
+      expect(() => start({ consent: 'as-copy' })).toThrow('full')
+      spy.mockRestore()
+      expect(markNow()).toEqual(before)
+    })
+  })
+
+  it('of a newer version says so first, whatever else speaks against the files', async () => {
+    await kill(['PRAGMA user_version = 99'])
+    rmSync(at('a.mark'))
+    expect(() => start()).toThrow('a.db has layout 99, this version knows layout 5: start a newer version')
+  })
+
+  it.each([
+    ['names a log that is left', 'closed', 'it is damaged; a.db-wal is there, though a.mark says that it was put away'],
+    ['names no log that belongs to it', 'open', 'it is damaged: put back a copy of it'],
+  ] as const)('for damage %s', async (_what, state, says) => {
+    await kill(['ALTER TABLE checkpoints RENAME COLUMN keeps_changes TO other'])
+    writeMark({ state, resourceVersion: 2 })
+    expect(() => start()).toThrow(`cannot open ${file}: ${says}`)
+  })
+
+  it('for damage of the states of a large file says what helps', async () => {
+    await kill([])
+    raw('PRAGMA wal_checkpoint')
+    const [row] = raw("SELECT rootpage FROM sqlite_schema WHERE name = 'changes'") as [{ readonly rootpage: number }]
+    writeMark({ state: 'closed', resourceVersion: 2 })
+    const bytes = readFileSync(file)
+    const from = (row.rootpage - 1) * 4_096
+    bytes.fill(0x5a, from, from + 4_096)
+    // Pages that hold nothing: the file is as large as its head says, and not every page is looked at.
+    bytes.writeUInt32BE(30_000, 28)
+    writeFileSync(file, bytes)
+    truncateSync(file, 30_000 * 4_096)
+    expect(() => start()).toThrow(`cannot open ${file}: database disk image is malformed: put back a copy of it`)
+  })
+})
+
+it('a copy that has forgotten that it is one is refused, until somebody resumes it', () => {
+  run({ consent: 'as-copy' })
+  raw('UPDATE identity SET held = 0')
+  expect(() => start()).toThrow('a.db says that it is no copy, and a.mark that it is one')
+  expect(run({ resume: true })).toBe(false)
 })
 
 describe('a database behind a symbolic link', () => {
