@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -137,6 +137,14 @@ describe('a file is refused', () => {
       ' has layout 1, this version knows layout 5: choose another file',
     ],
     [
+      'with a table of other columns',
+      () => {
+        openSqliteDatabase(file).close()
+        raw('ALTER TABLE checkpoints RENAME COLUMN keeps_changes TO other')
+      },
+      ': it is damaged: put back a copy of it, or choose another file',
+    ],
+    [
       'with a damaged page',
       () => {
         openSqliteDatabase(file).close()
@@ -156,6 +164,20 @@ describe('a file is refused', () => {
       expect(String(thrown).includes('put back')).toBe(says.includes('put back'))
     }
   })
+})
+
+it.each([
+  [24_414, true],
+  [24_415, false],
+])('each page of a file up to 100 MB is looked at: %i of them, of which nobody has a use: %s', (pages, isRefused) => {
+  openSqliteDatabase(file).close()
+  const bytes = readFileSync(file)
+  bytes.writeUInt32BE(pages, 28)
+  writeFileSync(file, bytes)
+  truncateSync(file, pages * 4_096)
+  const open = (): void => openSqliteDatabase(file).close()
+  if (isRefused) expect(open).toThrow('it is damaged: put back a copy of it')
+  else expect(open).not.toThrow()
 })
 
 describe('a copy', () => {
