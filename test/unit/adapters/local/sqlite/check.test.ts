@@ -1,4 +1,14 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkBackup, copyDatabase, restoreDatabase } from '../../../../../shared/adapters/local/sqlite/guard/backup.ts'
 import { checkDatabase, checkInside } from '../../../../../shared/adapters/local/sqlite/guard/check.ts'
 import { lookInto } from '../../../../../shared/adapters/local/sqlite/guard/guarded-database.ts'
+import { openMarkFile, type Mark } from '../../../../../shared/adapters/local/sqlite/guard/mark-file.ts'
 import { createKey, writeKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
 import { systemClock } from '../../../../../shared/adapters/node/system-clock.ts'
 import { keyOf } from '../../../../../shared/model/object-key.ts'
@@ -153,6 +164,10 @@ describe('a check', () => {
       "INSERT INTO checkpoints VALUES ('relayed', '1', 0, NULL), ('turned', '1', 0, 7), ('introduced', '[', 0, NULL), ('other', '1', 0, NULL), ('probe', 'x', 0, NULL)",
       ['introduced', 'other', 'relayed', 'turned'].map((name) => `checkpoints: checkpoint ${name} is damaged`),
     ],
+    [
+      'UPDATE changes SET rv = 9 WHERE rv = 4; UPDATE heads SET rv = 9 WHERE rv = 4',
+      ['3 states: /Secret/default/s has the number of another state'],
+    ],
     ['UPDATE changes SET supersedes = 3 WHERE rv = 3', ['references: change 3 supersedes 3, which is later']],
     [
       'UPDATE heads SET rv = 2 WHERE rv = 3',
@@ -195,7 +210,32 @@ describe('a check', () => {
     rmSync(file)
     const ports = openGuardedPorts(file, systemClock, {})
     expect(() => insideWithoutKey()).toThrow('another process holds it: stop that process first')
+    // Its lock tells of it where its log does not.
+    renameSync(at('a.db-wal'), at('away'))
+    expect(() => checkDatabase(file, {})).toThrow('another process holds it: stop that process first')
+    renameSync(at('away'), at('a.db-wal'))
     ports.close()
+  })
+
+  it('says what the mark knows that the database does not, with what is wrong inside', async () => {
+    await written()
+    const marks = openMarkFile(at('a.mark'))
+    marks.write({ ...(marks.mark as Mark), resourceVersion: 50 })
+    marks.close()
+    rmSync(keyFile())
+    expect(checkDatabase(file, { secrets: { keyFile: keyFile() } })).toMatchObject([
+      {
+        problems: [
+          'a.db ends at resourceVersion 4, and 50 was written',
+          'secrets.key is missing: the Secrets cannot be decrypted',
+        ],
+      },
+      { what: 'pages' },
+      { what: '3 states' },
+      { what: 'references' },
+      { what: 'checkpoints' },
+      { problems: ['/Secret/default/s cannot be decrypted'] },
+    ])
   })
 })
 
