@@ -20,8 +20,8 @@ export function noteFiles(file: string, hadLog: boolean): Leave {
     const aside = nameAside(real)
     if (!attempt(() => renameSync(real, aside))) return connection.close()
     try {
-      if (logBytes > 0) attempt(() => truncateSync(log, logBytes))
-      else if (!hadLog) rmSync(log, { force: true })
+      if (hadLog) attempt(() => truncateSync(log, logBytes))
+      else rmSync(log, { force: true })
       connection.close()
     } finally {
       renameSync(aside, real)
