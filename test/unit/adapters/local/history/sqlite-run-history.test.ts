@@ -1,4 +1,14 @@
-import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,6 +19,7 @@ import {
   type SqliteRunHistoryOptions,
 } from '../../../../../shared/adapters/local/history/sqlite-run-history.ts'
 import { keptRuns, type PastRun } from '../../../../../shared/ports/run-history.ts'
+import { openFilesIn } from '../../../../support/open-files.ts'
 import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
 
 let directory: TemporaryDirectory
@@ -80,6 +91,14 @@ describe('runs', () => {
     expect(rows()).toBe(1_000)
   })
 
+  it(`are ${keptRuns} of each object`, () => {
+    const history = open()
+    for (let i = 0; i < keptRuns + 5; i++) history.note('a', run(i))
+    history.note('b', run(0))
+    history.flush()
+    expect(rows()).toBe(keptRuns + 1)
+  })
+
   it('are read as they are, the waiting ones too, and the quiet ones behind them', async () => {
     const history = open()
     for (let i = 0; i < keptRuns; i++) history.note('a', run(i))
@@ -124,6 +143,22 @@ describe('a history', () => {
     history.flush()
     expect(rows()).toBe(left)
     expect(await history.read('new')).toHaveLength(1)
+  })
+
+  it('loses nothing where nothing is written, however large it is', () => {
+    fill(2_500)
+    open({ bytesMax: sizeNow() - 1 }).flush()
+    expect(rows()).toBe(2_500)
+  })
+
+  it('is for its owner alone, with the files beside it, whoever could read them before', () => {
+    for (let i = 0; i < 2; i++) {
+      const history = open()
+      const modes = ['', '-wal', '-shm'].map((end) => (statSync(file + end).mode & 0o777).toString(8))
+      expect(modes).toEqual(['600', '600', '600'])
+      history.close()
+      chmodSync(file, 0o644)
+    }
   })
 
   it.each([
@@ -187,5 +222,7 @@ describe('a history', () => {
     history.note('a', run(1))
     expect(await history.read('a')).toEqual([run(1)])
     expect(readFileSync(`${file}-wal`, 'latin1')).not.toContain('nothing of ours')
+    history.close()
+    expect(openFilesIn(directory.path)).toEqual([])
   })
 })

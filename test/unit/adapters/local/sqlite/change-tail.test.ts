@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { followTail } from '../../../../../shared/adapters/local/sqlite/change-tail.ts'
 import type { PublishedChange, SqliteChangeLog } from '../../../../../shared/adapters/local/sqlite/sqlite-change-log.ts'
+import { objectText } from '../../../../../shared/model/object-text.ts'
 import { storedWidget, withSpec } from '../../../../support/stored-object.ts'
 
 const wanted = 1
@@ -74,6 +76,31 @@ describe('the tail of a log', () => {
     const { publish, next } = open()
     publish(count, { length })
     expect(await next()).toBe(end)
+  })
+
+  it.each([
+    [0, '2 to 102', '2 to 104'],
+    [1, undefined, undefined],
+  ])('holds a million characters and no more, in each batch: %d more', async (more, first, second) => {
+    const { publish, next } = open()
+    const half = 500_000 - objectText(withSpec(storedWidget('a'), { text: '' }).object).length
+    const publishBoth = (): void => {
+      publish(1, { length: half })
+      publish(1, { length: half + more })
+    }
+    publishBoth()
+    expect(await next()).toBe(first)
+    publishBoth()
+    expect(await next()).toBe(second)
+  })
+
+  it('leaves nothing at the signal of its reader', async () => {
+    const { publish, next, abort } = open()
+    const waiting = next()
+    expect(getEventListeners(abort.signal, 'abort')).toHaveLength(1)
+    publish()
+    await waiting
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
   })
 
   it('has given up for good, and keeps nothing', async () => {

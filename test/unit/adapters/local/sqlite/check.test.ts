@@ -23,6 +23,7 @@ import { keyOf } from '../../../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../../../shared/model/stored-object.ts'
 import { openGuardedPorts } from '../../../../../shared/runtime/local/ports.ts'
 import { storedWidget, withSpec } from '../../../../support/stored-object.ts'
+import { openFilesIn } from '../../../../support/open-files.ts'
 import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
 
 /** Nothing here is about the disk, and each write into it takes milliseconds. */
@@ -273,7 +274,12 @@ describe('a backup', () => {
     const ports = openGuardedPorts(file, systemClock, {})
     await ports.store.create(storedWidget('w'))
     for (const end of ['', '-wal']) copyFileSync(file + end, at(`k.db${end}`))
-    expect(() => copyDatabase(file, at('copy.db'))).toThrow(`cannot copy ${file}: another process holds it`)
+    const isHeld = `cannot copy ${file}: another process holds it`
+    expect(() => copyDatabase(file, at('copy.db'))).toThrow(isHeld)
+    // Its lock tells of it where its log does not.
+    renameSync(at('a.db-wal'), at('away'))
+    expect(() => copyDatabase(file, at('copy.db'))).toThrow(isHeld)
+    renameSync(at('away'), at('a.db-wal'))
     ports.close()
     copyDatabase(at('k.db'), at('copy.db'))
     expect([lookInto(at('copy.db')), existsSync(at('copy.db-wal'))]).toMatchObject([{ resourceVersion: 2 }, false])
@@ -321,6 +327,7 @@ describe('a backup', () => {
     const restore = () =>
       restoreDatabase({ backup: at('none'), file: restored, keyFile: keyFile(), nowMs: 0, asCopy: false })
     expect(restore).toThrow('cannot copy')
+    expect(openFilesIn(directory.path)).toEqual([])
     expect(() => openGuardedPorts(restored, systemClock, {})).toThrow(
       'a restore into this directory has not ended: empty it, and restore again',
     )

@@ -4,7 +4,6 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -32,6 +31,7 @@ import { createSqliteChangeLog } from '../../../../../shared/adapters/local/sqli
 import { openSqliteDatabase } from '../../../../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { createSqliteStore } from '../../../../../shared/adapters/local/sqlite/sqlite-store.ts'
 import { storedWidget } from '../../../../support/stored-object.ts'
+import { openFilesIn } from '../../../../support/open-files.ts'
 import { temporaryDirectory, type TemporaryDirectory } from '../../../../support/temporary-directory.ts'
 
 /** Nothing here is about the disk, and each write into it takes milliseconds. */
@@ -94,18 +94,7 @@ function raw(sql: string, path = file): readonly unknown[] {
 
 const standing = { nowMs: () => 0, sleep: async () => {} }
 
-/** The files of the directory that this process has open, where the system tells. */
-function openHere(): readonly string[] {
-  if (!existsSync('/proc/self/fd')) return []
-  const links = readdirSync('/proc/self/fd').map((name) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`)
-    } catch {
-      return ''
-    }
-  })
-  return links.filter((link) => link.startsWith(directory.path))
-}
+const openHere = (): readonly string[] => openFilesIn(directory.path)
 
 /** A database's, in the order of their names; the mark beside it is another one's. */
 function filesOf(name: string): readonly string[] {
@@ -428,6 +417,11 @@ describe('what is told before it is opened', () => {
     )
     expect(lookInto(file)).toBeUndefined()
     for (let i = 0; i < 2; i++) expect(() => start()).toThrow('a.db is another database than the one that a.mark is of')
+    expect(filesOf('')).toEqual(['a.db', 'a.mark'])
+    // An empty log that was there stays so.
+    writeFileSync(at('a.db-wal'), '')
+    expect(() => start()).toThrow('a.db is another database')
+    expect(statSync(at('a.db-wal')).size).toBe(0)
     const unsealed = { consent: 'accept-loss', secrets: { keyFile: at('none/secrets.key') } } as const
     expect(raw('SELECT user_version FROM pragma_user_version')).toEqual([{ user_version: 3 }])
     expect(() => start(unsealed)).toThrow('cannot write')
@@ -555,6 +549,13 @@ describe('a refusal after a kill', () => {
       expect(markNow()).toEqual(before)
     })
 
+    it('is told where something stands in the way of leaving the files as they are', async () => {
+      await kill(earlier)
+      mkdirSync(at('a.db.refused'))
+      for (let i = 0; i < 2; i++) expect(() => start()).toThrow(`cannot use ${directory.path}: `)
+      expect(openHere()).toEqual([])
+    })
+
     it('names a log that is left', async () => {
       await kill(earlier)
       writeMark({ state: 'closed' })
@@ -600,6 +601,19 @@ describe('a refusal after a kill', () => {
       spy.mockRestore()
       expect(markNow()).toEqual(before)
     })
+  })
+
+  it.each([
+    [1_060_000, false],
+    [1_060_001, true],
+  ])('says that the mark is older, if more than a minute lies beyond it: to %d that is %s', async (atMs, isOlder) => {
+    await kill([
+      'UPDATE changes SET at_ms = 1000000',
+      `INSERT INTO changes SELECT 3, object_id, kind, ${atMs}, 2, written, 'modified', touched, engine, doc, sum FROM changes`,
+      'UPDATE heads SET rv = 3',
+    ])
+    if (isOlder) expect(() => start()).toThrow('a.mark is older than a.db')
+    else expect(run()).toBe(false)
   })
 
   it('of a newer version says so first, whatever else speaks against the files', async () => {
@@ -743,6 +757,11 @@ describe('a log', () => {
     expect(markNow().state).toBe('closed')
     expect(run({ secrets })).toBe(false)
     expect(lookInto(file)).toMatchObject({ identity: { starts: 5 } })
+    // It is another database already, whose loss was accepted.
+    writeMark({ resourceVersion: 50 })
+    expect(() => start({ secrets: removing, consent: 'accept-loss' })).toThrow('a.db-wal was removed while')
+    expect(markNow()).toMatchObject({ state: 'closed', resourceVersion: 1_000_000_050 })
+    expect(run({ secrets })).toBe(false)
   })
 })
 

@@ -42,7 +42,9 @@ afterEach(() => {
 const tables = ['kinds', 'objects', 'heads', 'changes', 'owners', 'refs', 'horizon', 'checkpoints']
 
 function contents(names = tables): unknown {
-  return Object.fromEntries(names.map((name) => [name, connection.prepare(`SELECT * FROM ${name}`).all()]))
+  const rows = names.map((name) => [name, connection.prepare(`SELECT * FROM ${name}`).all()])
+  const indexes = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name").all()
+  return { ...Object.fromEntries(rows), indexes } as unknown
 }
 
 const headDiffers = 'UPDATE heads SET kind = 7 WHERE id = 1;'
@@ -61,6 +63,8 @@ describe('tables beside the states', () => {
     // It votes for what most states of its number are not of, whichever of the two is read first.
     [`${headDiffers} UPDATE changes SET kind = 1 WHERE object_id = 6`, ['an object and its head differ']],
     [`${headDiffers} UPDATE changes SET kind = 2 WHERE object_id = 1`, ['an object and its head differ']],
+    [`${headDiffers} UPDATE kinds SET kind = 'Gizmo' WHERE kind = 'Gadget'`, ['an object and its head differ']],
+    [`${headDiffers} DELETE FROM kinds`, ['an object and its head differ']],
     ['UPDATE objects SET kind = 1 WHERE id = 6', ['an object and its head differ']],
     ['UPDATE objects SET kind = 2 WHERE id = 1', ['an object and its head differ']],
     [
@@ -73,21 +77,40 @@ describe('tables beside the states', () => {
     expect(rebuildTables(connection, { isShort: true })).toEqual(found.map((says) => expect.stringContaining(says)))
     expect(contents(tables.slice(0, -1))).toEqual(before)
     // Every object runs once.
-    expect(contents(['checkpoints'])).toEqual({ checkpoints: [] })
+    expect(contents(['checkpoints'])).toMatchObject({ checkpoints: [] })
+    expect(connection.isTransaction).toBe(false)
     expect(rebuildTables(connection, { isShort: true })).toEqual([])
   })
 
-  it('have the references that the table and its index know of', () => {
-    const { rootpage } = connection.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'refs'").get() ?? {}
+  /** In the first page of a table or an index. */
+  function overwrite(table: string, text: string, other: string): void {
+    const { rootpage } = connection.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table) ?? {}
     connection.close()
     const bytes = readFileSync(file)
-    // Behind its neighbour, which it is to be ahead of.
-    bytes.write('z', bytes.indexOf('t-one', (Number(rootpage) - 1) * 4_096))
+    bytes.write(other, bytes.indexOf(text, (Number(rootpage) - 1) * 4_096))
     writeFileSync(file, bytes)
     connection = new DatabaseSync(file)
+  }
+
+  it('have the references that the table and its index know of', () => {
+    // Behind its neighbour, which it is to be ahead of.
+    overwrite('refs', 't-one', 'z-one')
     expect(rebuildTables(connection, { isShort: true })).not.toEqual([])
     const targets = connection.prepare('SELECT target FROM refs').all()
     expect(targets.map(({ target }) => target)).toEqual(['t-one', 't-two', 'z-one'])
+  })
+
+  it('have indexes that say what they say', () => {
+    overwrite('objects_by_name', 'defaultz', 'default~')
+    expect(rebuildTables(connection, { isShort: true })).toEqual(['row 3 missing from index objects_by_name'])
+    expect(rebuildTables(connection, { isShort: true })).toEqual([])
+  })
+
+  it('that no state tells of stay as they are, which is told', () => {
+    connection.exec('DELETE FROM heads WHERE id = 1')
+    const before = contents()
+    expect(() => rebuildTables(connection, { isShort: true })).toThrow('an object has no head')
+    expect(contents()).toEqual(before)
   })
 
   it.each([

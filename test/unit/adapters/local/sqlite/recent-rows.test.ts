@@ -60,9 +60,17 @@ describe('recent rows', () => {
       ['a', 4_000_000],
       ['b', 1],
       ['c', 3_999_999],
+      ['d', 1],
     ] as const)
       rows.note(placeOf(name), rowOf(1, characters))
     expect(rows.find(placeOf('a'))?.rv).toBe(1)
+  })
+
+  it.each(['nothing', 'what was never noted'])('counts each character, once it has forgotten %s', (what) => {
+    const rows = createRecentRows()
+    if (what !== 'nothing') rows.forget(placeOf('never noted'))
+    for (const name of ['a', 'b']) rows.note(placeOf(name), rowOf(1, 4_000_001))
+    expect([rows.find(placeOf('a')), rows.find(placeOf('b'))?.rv]).toEqual([undefined, 1])
   })
 
   it.each([

@@ -61,6 +61,19 @@ describe('the soonest timer of a kind', () => {
     close()
   })
 
+  it.each([
+    ['is written', () => storedWidget('b')],
+    ['is changed', (a: StoredObject) => a],
+  ])('is that of an object that %s behind the last question', async (_what, objectOf) => {
+    const { store, canBeDue, close } = openPorts()
+    const a = await store.create(dueAt(storedWidget('a'), 100_000))
+    expect(canBeDue(widgetKind, 49_000)).toBe(false)
+    const sooner = dueAt(objectOf(a), 50_000)
+    await (sooner.object === a.object ? store.replace(sooner, ['engine']) : store.create(sooner))
+    expect([canBeDue(widgetKind, 49_999), canBeDue(widgetKind, 50_000)]).toEqual([false, true])
+    close()
+  })
+
   it('is nothing for a kind without objects', () => {
     const { canBeDue, close } = openPorts()
     expect(canBeDue({ group: 'nobody.dev', kind: 'Nothing' }, Infinity)).toBe(false)

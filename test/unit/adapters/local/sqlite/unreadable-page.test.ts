@@ -105,9 +105,11 @@ describe('an object whose page is damaged', () => {
 it('a disk that does not read just now says nothing of an object', async () => {
   const { store, quarantine } = open(266)
   await store.create(sick('a'))
-  const { store: again } = open(266)
+  const { store: again, feed } = open(266)
   const unavailable = { code: 'UNAVAILABLE', message: 'cannot read :memory:: disk I/O error' }
   await expect(Promise.resolve(again.get(keyOf(sick('a').object)))).rejects.toMatchObject(unavailable)
   await expect(again.list(widgetKind)).rejects.toMatchObject(unavailable)
+  const batches = feed.follow({ after: '1', signal: new AbortController().signal })[Symbol.asyncIterator]()
+  await expect(batches.next()).rejects.toMatchObject(unavailable)
   expect(quarantine.keys()).toEqual([])
 })
