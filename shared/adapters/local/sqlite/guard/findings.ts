@@ -103,7 +103,7 @@ const lagMsMax = 60_000
 function isOlder(
   mark: Mark,
   { starts }: Identity,
-  { resourceVersion, aheadMs = 0 }: Pick<Told, 'resourceVersion' | 'aheadMs'>,
+  { resourceVersion, aheadMs }: Required<Pick<Told, 'resourceVersion' | 'aheadMs'>>,
 ): boolean {
   const isBehind = mark.state === 'closed' ? resourceVersion > mark.resourceVersion : aheadMs > lagMsMax
   return starts > mark.starts + 1 || isBehind
