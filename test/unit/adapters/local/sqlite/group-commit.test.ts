@@ -120,3 +120,12 @@ it.each([
   expect(told).toMatchObject([{ reason: { code } }, { reason: { code } }])
   expect(did).toEqual(['BEGIN IMMEDIATE', 'INSERT', ...(at === 'COMMIT' ? ['COMMIT'] : []), 'ROLLBACK'])
 })
+
+it('a batch that SQLite has put back itself is not put back again', async () => {
+  const { connection, insert, ids } = table()
+  connection.exec("CREATE TRIGGER full BEFORE INSERT ON a WHEN new.id = 2 BEGIN SELECT RAISE(ROLLBACK, 'full'); END")
+  const { write } = createGroupCommit(connection, 'f')
+  const all = await Promise.allSettled([1, 2, 3].map((id) => write(() => insert(id))))
+  expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(ids()).toEqual([1, 3])
+})

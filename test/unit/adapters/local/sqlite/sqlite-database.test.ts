@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -45,9 +45,39 @@ describe('a database', () => {
   })
 
   it('may be in memory, and leaves no file', () => {
-    const before = existsSync(':memory:')
-    openSqliteDatabase(':memory:').close()
-    expect([before, existsSync(':memory:')]).toEqual([false, false])
+    // Who tries a mutant leaves one.
+    rmSync(':memory:', { force: true })
+    const databases = [openSqliteDatabase(':memory:'), openSqliteDatabase(':memory:')]
+    expect(existsSync(':memory:')).toBe(false)
+    databases[0]?.close()
+    databases[1]?.leave()
+  })
+
+  it('takes no write of any kind while writes are refused', async () => {
+    const database = openSqliteDatabase(file)
+    const remove = database.prepare('DELETE FROM checkpoints')
+    for (let i = 0; i < 2; i++) {
+      database.refuseWrites('a reason')
+      expect(() => remove.run()).toThrow('attempt to write a readonly database')
+      expect(() => database.writeNow(() => remove.run())).toThrow(`cannot write to ${file}: a reason`)
+      await expect(database.write(() => remove.run())).rejects.toThrow(`cannot write to ${file}: a reason`)
+      expect(database.whyRefused()).toBe('a reason')
+      database.refuseWrites(undefined)
+      remove.run()
+      await database.write(() => remove.run())
+      expect(database.whyRefused()).toBeUndefined()
+    }
+    database.close()
+  })
+
+  it('that is left is closed, whether it was before or not', () => {
+    for (const how of ['close', 'leave'] as const) {
+      const database = openSqliteDatabase(file)
+      database[how]()
+      database.leave()
+      database.close()
+      expect(() => database.readNow(() => 1)).toThrow(`${file} is closed`)
+    }
   })
 
   it('is nothing more once it is closed', async () => {
