@@ -745,6 +745,21 @@ describe('a log', () => {
     guard.close()
   })
 
+  it('is not removed by who asks whether it is in use, if it was there or holds something', () => {
+    run()
+    writeFileSync(at('a.db-wal'), '')
+    expect([isHeldByProcess(file), filesOf('a.db')]).toEqual([false, ['a.db', 'a.db-wal']])
+    rmSync(at('a.db-wal'))
+    const { open } = DatabaseSync.prototype
+    const spy = vi.spyOn(DatabaseSync.prototype, 'open').mockImplementation(function (this: DatabaseSync) {
+      open.call(this)
+      writeFileSync(at('a.db-wal'), 'of another program')
+    })
+    expect([isHeldByProcess(file), filesOf('a.db')]).toEqual([false, ['a.db', 'a.db-wal']])
+    spy.mockRestore()
+    rmSync(at('a.db-wal'))
+  })
+
   it('that is gone once the database is open has the start refused, and nothing is lost', () => {
     run({ secrets })
     const removing = {
