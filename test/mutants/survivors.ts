@@ -1151,6 +1151,13 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'an error that comes of a log that is gone is none of a process that has it',
   },
   {
+    path: 'shared/adapters/local/sqlite/sqlite-database.ts',
+    line: "if (why !== refusedFor) connection.exec(`PRAGMA query_only = ${why === undefined ? 'OFF' : 'ON'}`)",
+    replacement: 'true',
+    nth: 1,
+    why: 'SQLite is told again what it knows',
+  },
+  {
     path: 'shared/adapters/local/sqlite/guard/findings.ts',
     line: '{ identity, resourceVersion, aheadMs = 0 }: Told,',
     replacement: '1',
