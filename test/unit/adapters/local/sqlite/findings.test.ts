@@ -24,6 +24,8 @@ afterEach(() => directory[Symbol.dispose]())
 
 const base: Mark = { database: 'd', inode: '1', bornNs: '2', resourceVersion: 7, starts: 3, state: 'closed' }
 
+const unended: Mark = { ...base, inode: '0', starts: 0, state: 'open' }
+
 /** The mark of the file that is there. */
 function markOf(state: Mark['state'], more: Partial<Mark> = {}): Mark {
   return { ...base, ...identifyFile(statSync(file, { bigint: true })), state, ...more }
@@ -59,6 +61,20 @@ describe('the files', () => {
       'damaged',
       'a.mark is damaged: whether changes are lost cannot be told',
     ],
+    ['a mark of a restore', () => {}, unended, 'a restore into this directory has not ended'],
+    [
+      'a file and a mark of a restore',
+      () => writeFileSync(file, 'x'),
+      unended,
+      'a restore into this directory has not ended',
+    ],
+    [
+      'a mark of a file without a number',
+      () => {},
+      { ...unended, starts: 3 },
+      'a.db is missing, though its a.mark is there',
+    ],
+    ['a mark of no start', () => {}, { ...unended, inode: '1' }, 'a.db is missing, though its a.mark is there'],
     ['another file', () => writeFileSync(file, 'x'), base, 'a.db is a copy of the file that was started last'],
     ['another file and a mark of a beginning', () => writeFileSync(file, 'x'), { ...base, state: 'new' }, undefined],
   ])('%s alone say what speaks against it: %#', (_what, make, mark, says) => {

@@ -56,16 +56,17 @@ describe('a database', () => {
   it('takes no write of any kind while writes are refused', async () => {
     const database = openSqliteDatabase(file)
     const remove = database.prepare('DELETE FROM checkpoints')
-    for (let i = 0; i < 2; i++) {
-      database.refuseWrites('a reason')
+    for (const why of ['a reason', undefined, 'a reason', undefined]) {
+      database.refuseWrites(why)
+      expect(database.whyRefused()).toBe(why)
+      if (why === undefined) {
+        remove.run()
+        await database.write(() => remove.run())
+        continue
+      }
       expect(() => remove.run()).toThrow('attempt to write a readonly database')
       expect(() => database.writeNow(() => remove.run())).toThrow(`cannot write to ${file}: a reason`)
       await expect(database.write(() => remove.run())).rejects.toThrow(`cannot write to ${file}: a reason`)
-      expect(database.whyRefused()).toBe('a reason')
-      database.refuseWrites(undefined)
-      remove.run()
-      await database.write(() => remove.run())
-      expect(database.whyRefused()).toBeUndefined()
     }
     database.close()
   })
