@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { addUser, listUsers, removeUser, rotateUser } from '../../../../../shared/adapters/local/https/users-editor.ts'
 import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
 import { changeAlone } from '../../../../../shared/adapters/local/https/users-lock.ts'
@@ -159,7 +159,10 @@ describe('the file of users', () => {
     expect(inner).toBe(`THROTTLED another command is changing ${file}: try again`)
     expect(changeAlone(file, () => 'changed', 1)).toBe('changed')
     const nowhere = join(file, 'users')
-    expect(code(() => changeAlone(nowhere, () => 'changed'))).toContain(`UNAVAILABLE cannot lock ${nowhere}: ENOENT`)
+    const lockNowhere = () => code(() => changeAlone(nowhere, () => 'changed'))
+    expect(lockNowhere()).toContain(`UNAVAILABLE cannot lock ${nowhere}: ENOENT`)
+    writeFileSync(file, '')
+    expect(lockNowhere()).toContain(`UNAVAILABLE cannot lock ${nowhere}: ENOTDIR`)
     expect(statSync(`${file}.lock`)).toMatchObject({ mode: 0o100600, size: 0 })
   })
 
@@ -176,6 +179,38 @@ describe('the file of users', () => {
     addUser(file, 'alice', [])
     expect(listUsers(file)).toHaveLength(1)
   })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'has a lock that the account of its directory may open if root makes it; nobody else gives theirs away',
+    { meta: { skipped: 'only root gives files away' } },
+    () => {
+      const ownerOfLock = (maker: number): readonly number[] => {
+        const path = newFile()
+        mkdirSync(path)
+        chownSync(path, 65_534, 65_533)
+        const asked = vi.spyOn(process as Required<typeof process>, 'getuid').mockReturnValue(maker)
+        changeAlone(join(path, 'users'), () => asked.mockRestore())
+        const { uid, gid } = statSync(join(path, 'users.lock'))
+        return [uid, gid]
+      }
+      const { uid, gid } = statSync(directory.path)
+      expect([ownerOfLock(0), ownerOfLock(65_534)]).toEqual([
+        [65_534, 65_533],
+        [uid, gid],
+      ])
+    },
+  )
+
+  it.skipIf(!existsSync('/dev/fd'))(
+    'is changed as often as anybody likes: nothing is left open',
+    { meta: { skipped: 'only Unix shows what is open' } },
+    () => {
+      const before = readdirSync('/dev/fd').length
+      for (let i = 0; i < 100; i++) changeAlone(newFile(), () => 'changed')
+      // Other tests of this process may have files open, too.
+      expect(readdirSync('/dev/fd').length).toBeLessThan(before + 50)
+    },
+  )
 
   it('is as it was if a token could not be handed out, and the next change is made', () => {
     const file = newFile()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
@@ -29,7 +29,7 @@ describe('a file of users', () => {
     write(`# people\n\nalice ${hash('a-token')} devs,ops # on call\n  bob\t${hash('b-token')}\r\n`)
     expect(authenticate('Bearer a-token')).toEqual({ name: 'alice', groups: ['devs', 'ops', 'system:authenticated'] })
     expect(authenticate('bearer b-token')).toEqual({ name: 'bob', groups: ['system:authenticated'] })
-    for (const header of ['Bearer c-token', `Bearer ${hash('a-token')}`, 'Bearer ', 'Basic a-token', undefined])
+    for (const header of ['Bearer c-token', `Bearer ${hash('a-token')}`, 'Basic a-token', undefined])
       expect(authenticate(header)).toBeUndefined()
     expect(reports).toEqual([])
   })
@@ -43,6 +43,12 @@ describe('a file of users', () => {
     expect(authenticate('Bearer other')).toMatchObject({ name: 'alice' })
     rmSync(file)
     expect(authenticate('Bearer other')).toBeUndefined()
+    expect(reports).toEqual([])
+  })
+
+  it('lets nobody in without a token, though a line has the digest of nothing', () => {
+    write(`nobody ${hash('')}`)
+    for (const header of ['Bearer ', 'Basic x', '']) expect(authenticate(header)).toBeUndefined()
     expect(reports).toEqual([])
   })
 
@@ -61,6 +67,23 @@ describe('a file of users', () => {
     expect(reports.join()).not.toContain('s3cret')
     write(`good ${hash('t')}`)
     expect(authenticate('Bearer t')).toMatchObject({ name: 'good' })
+  })
+
+  it('with a line that is wrong is told of once in each version', () => {
+    for (const text of ['wrong\n', 'wrong\n# as before\n']) {
+      write(text)
+      for (let i = 0; i < 3; i++) expect(authenticate('Bearer t')).toBeUndefined()
+    }
+    expect(reports).toEqual([1, 1].map((line) => expect.stringContaining(`${file}:${line}: a line is`)))
+  })
+
+  it('that cannot be read is told of once, in whatever version', () => {
+    mkdirSync(file)
+    for (const seconds of [1, 2]) {
+      utimesSync(file, seconds, seconds)
+      for (let i = 0; i < 3; i++) expect(authenticate('Bearer t')).toBeUndefined()
+    }
+    expect(reports).toEqual([expect.stringContaining('EISDIR')])
   })
 
   it('that cannot be looked at lets nobody in, is told of once, and is read when it can be', () => {
@@ -131,12 +154,31 @@ describe('a person who was let in', () => {
     rmSync(file)
     nowMs += ms
     expect([users.authenticate('Bearer t') !== undefined, known()]).toEqual([isIn, isIn])
+    expect(users.authenticate('bearer t') !== undefined).toBe(isIn)
   })
 
   it('is looked for in the file at once while nobody is known by the token', () => {
     expect(users.authenticate('Bearer t')).toBeUndefined()
     write(`alice ${hash('t')}`)
     expect(users.authenticate('Bearer t')).toMatchObject({ name: 'alice' })
+  })
+
+  it('costs no look at the file where nobody can be found: without a header, or ahead of the first', () => {
+    write('wrong')
+    expect([users.authenticate(without.header), known(), users.recall(without.header)]).toEqual([
+      undefined,
+      false,
+      undefined,
+    ])
+    expect(reports).toEqual([])
+    expect([users.authenticate('Bearer t'), reports.length]).toEqual([undefined, 1])
+  })
+
+  it('is remembered however many come whom nobody knows', () => {
+    write(`alice ${hash('t')}`)
+    void users.authenticate('Bearer t')
+    for (let i = 0; i < 1_001; i++) void users.authenticate(`Bearer wrong-${i}`)
+    expect(known()).toBe(true)
   })
 
   it('is one of a thousand who are remembered', () => {

@@ -75,6 +75,12 @@ describe('a key with a time ahead', () => {
     expect([namesAt(500), waits]).toEqual([['a'], [0]])
   })
 
+  it('keeps its lane, since nobody has had it yet', () => {
+    const { send, takeAt } = open()
+    send('a', 0, { notBeforeMs: 500 })
+    expect(takeAt(500).wakeUp.lane).toBe('urgent')
+  })
+
   it.each<[string, Partial<WakeUp>, number | undefined, readonly string[]]>([
     ['is handed out at once by what has no time', {}, undefined, ['a']],
     ['is handed out at once by what is due', { notBeforeMs: 100 }, undefined, ['a']],
@@ -183,10 +189,11 @@ describe('a key that is held', () => {
     return { ...world, handle }
   }
 
-  it('is hidden for so long, and comes back', () => {
-    const { groups, namesAt, statesAt } = held()
-    expect([groups.isAnyTaken(), groups.nextDeadlineMs(), statesAt(1_500)]).toEqual([false, 4_000, ['a held 2500']])
-    expect([namesAt(3_999), namesAt(4_000)]).toEqual([[], ['a']])
+  it.each([1, 3_000])('is hidden for so long, and comes back: %d ms', (ms) => {
+    const { groups, namesAt, statesAt } = held(ms)
+    const untilMs = 1_000 + ms
+    expect([groups.isAnyTaken(), groups.nextDeadlineMs(), statesAt(1_000)]).toEqual([false, untilMs, [`a held ${ms}`]])
+    expect([namesAt(untilMs - 1), namesAt(untilMs)]).toEqual([[], ['a']])
   })
 
   it.each([0, -1])('for %d ms comes back at once', (ms) => {

@@ -44,6 +44,22 @@ it.each([3_600_000, -3_600_000])('ends nobody’s turn early or late when the cl
   expect((await again).map(({ receiveCount }) => receiveCount)).toEqual([2])
 })
 
+it('gives way to all else after each 32 that it has handed out', async () => {
+  const { queue } = machine()
+  const { signal } = new AbortController()
+  const names = Array.from({ length: 100 }, (_, i) => String(i))
+  await queue.send(names.map((name) => ({ ...wakeUp, key: { ...wakeUp.key, name }, dedupId: name })))
+  let handedOut = 0
+  const counts: number[] = []
+  const note = (): void => {
+    counts.push(handedOut)
+    if (handedOut < names.length) setImmediate(note)
+  }
+  setImmediate(note)
+  while (handedOut < names.length) handedOut += (await queue.receive(1, signal)).length
+  expect(counts.slice(0, 3)).toEqual([32, 64, 96])
+})
+
 it('leaves nothing on the signal of who has received', async () => {
   const { queue, pass } = machine()
   const { signal } = new AbortController()

@@ -48,6 +48,18 @@ describe('merging two wake-ups of a key', () => {
       merged: { reason: 'x'.repeat(200) },
       because: 'people read the first',
     },
+    {
+      a: { reason: 'x'.repeat(200) },
+      b: { reason: 'y'.repeat(100) },
+      merged: { reason: `${'x'.repeat(200)}; ${'y'.repeat(100)}` },
+      because: 'three hundred letters are few enough',
+    },
+    {
+      a: { reason: 'x'.repeat(200) },
+      b: { reason: 'y'.repeat(101) },
+      merged: { reason: 'x'.repeat(200) },
+      because: 'one letter more is too many',
+    },
   ] as const
   it.each(rows)('gives $merged: $because', ({ a, b, merged }) => {
     expect(mergeWakeUps(wakeUp(a), wakeUp(b))).toMatchObject(merged)

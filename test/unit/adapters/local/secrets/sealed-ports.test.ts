@@ -104,6 +104,9 @@ describe('a store of sealed Secrets', () => {
     expect(await store.list(query)).toEqual({ items: [secret('d')], resourceVersion: '1', more: false, damaged })
     const after = (name: string) => ({ ...query, after: { namespace: 'default', name }, asOf: '1' })
     expect(queries).toEqual([query, after('a'), after('b'), after('c')])
+    all.push(sealed(secret('e')))
+    expect(await store.list({ ...query, after: after('c').after })).toMatchObject({ items: [secret('d')], more: true })
+    all.pop()
     queries.length = 0
     await store.list({ ...query, asOf: '5' })
     expect(queries.map(({ asOf }) => asOf)).toEqual(['5', '5', '5', '5'])
