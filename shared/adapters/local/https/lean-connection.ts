@@ -115,7 +115,7 @@ export function end(connection: Connection): void {
   const { shell, socket } = connection
   const { requestSeconds } = shell.timing
   markOver(connection)
-  connection.dueSecond = shell.second + (socket.writableLength > 0 ? requestSeconds : lingerSeconds)
+  connection.dueSecond = shell.second + requestSeconds
   socket.end(() => {
     connection.dueSecond = shell.second + lingerSeconds
   })

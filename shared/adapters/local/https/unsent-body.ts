@@ -18,5 +18,5 @@ export async function dismiss(body: Body): Promise<void> {
 }
 
 function isDestroyable(body: Stream): body is Stream & { destroy(): void } {
-  return 'destroy' in body && typeof body.destroy === 'function'
+  return typeof (body as { readonly destroy?: unknown }).destroy === 'function'
 }

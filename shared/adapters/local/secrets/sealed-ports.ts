@@ -28,12 +28,12 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
     throw new DamagedObjectError(describeUnreadable(keyOf(stored.object)), { uid, resourceVersion })
   }
 
-  const openPage = (page: ListPage): ListPage => {
+  const openPage = (page: ListPage): Required<Pick<ListPage, 'items' | 'more' | 'damaged'>> => {
     const items = page.items.map((item) => openStored(sealing, item))
     const lost = page.items.filter((_, i) => items[i] === undefined).map(({ object }) => keyOf(object))
     for (const key of lost) onUnreadable(key)
     const damaged = [...(page.damaged ?? []), ...lost]
-    return { ...page, items: items.filter((item) => item !== undefined), ...(damaged.length === 0 ? {} : { damaged }) }
+    return { items: items.filter((item) => item !== undefined), more: page.more, damaged }
   }
 
   /** The next page begins behind the last object of this one: a page of which none can be opened has no such object. */
@@ -42,7 +42,7 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
     const asOf = query.asOf ?? first.resourceVersion
     const lost: ObjectKey[] = []
     for (let page = first; ;) {
-      const { items, more, damaged = [] } = openPage(page)
+      const { items, more, damaged } = openPage(page)
       lost.push(...damaged)
       const last = page.items.at(-1)
       if (items.length > 0 || !more || last === undefined)
