@@ -89,8 +89,19 @@ describe('the exposition text', () => {
 
   it('writes a metric without labels without braces', () => {
     const telemetry = createPrometheusTelemetry()
-    telemetry.read({ ...depth, labels: [] }, {}, () => Infinity)
-    expect(telemetry.exposition()).toContain('\ndepth +Inf\n')
+    telemetry.histogram({ ...seconds, labels: [], buckets: [] }, {})(2)
+    expect(telemetry.exposition()).toMatch(/\nrun_seconds_bucket\{le="\+Inf"\} 1\nrun_seconds_sum 2\n/)
+  })
+
+  it.each([
+    [Infinity, '+Inf'],
+    [-Infinity, '-Inf'],
+    [NaN, 'NaN'],
+    [1e21, '1e+21'],
+  ])('writes %d as its readers do', (value, text) => {
+    const telemetry = createPrometheusTelemetry()
+    telemetry.read({ ...depth, labels: [] }, {}, () => value)
+    expect(telemetry.exposition()).toContain(`\ndepth ${text}\n`)
   })
 })
 

@@ -56,10 +56,11 @@ describe.each(httpServerNames)('the %s server', (name) => {
     })
 
     it('sends status, headers, text and bytes with their length', async () => {
+      const long = 'grüße'.repeat(100_000)
       const server = await serve(async ({ path }) => ({
         status: 201,
         headers: { 'x-kind': 'test' },
-        body: path === '/text' ? 'grüße' : Uint8Array.of(1, 2, 3),
+        body: path === '/text' ? 'grüße' : path === '/long' ? long : Uint8Array.of(1, 2, 3),
       }))
       const text = await send(server, '/text')
       expect([text.status, text.headers['x-kind'], text.headers['content-length'], text.body]).toEqual([
@@ -69,6 +70,8 @@ describe.each(httpServerNames)('the %s server', (name) => {
         'grüße',
       ])
       expect((await send(server, '/bytes')).body).toBe('\u0001\u0002\u0003')
+      const { body, headers } = await send(server, '/long')
+      expect([body === long, headers['content-length']]).toEqual([true, '700000'])
     })
 
     it('keeps the connection for the next request', async () => {

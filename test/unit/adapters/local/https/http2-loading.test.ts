@@ -57,6 +57,17 @@ it('takes nobody once it is closed, though they came before', async () => {
   await eventually(async () => expect([early.far.destroyed, late.far.destroyed]).toEqual([true, true]))
 })
 
+it('closes what was still loaded when it was closed', async () => {
+  const told: string[] = []
+  const loading = Promise.withResolvers<Http2Sessions>()
+  const { sessions } = open(() => loading.promise)
+  const { far } = serve(sessions)
+  sessions.close()
+  loading.resolve({ serve: () => void told.push('served'), close: () => void told.push('closed') })
+  await eventually(async () => expect(far.destroyed).toBe(true))
+  expect(told).toEqual(['closed'])
+})
+
 it('is loaded again for the next client where it could not be read', async () => {
   const served: string[] = []
   const loads = [

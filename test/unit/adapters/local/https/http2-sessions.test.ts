@@ -183,6 +183,27 @@ describe('a request', () => {
     expect(client.frames(reset)).toHaveLength(1)
   })
 
+  it('whose body is not read ends with its head, however long it takes to let go of what is not sent', async () => {
+    const letGo = Promise.withResolvers<IteratorResult<string>>()
+    const body = { [Symbol.asyncIterator]: () => ({ next: forever, return: () => letGo.promise }) }
+    const { serve } = open(async () => ({ status: 204, headers: {}, body }))
+    const client = await serve()
+    const { stream, told } = client.begin('POST /', {}, { endStream: false })
+    stream.write('part')
+    await settle()
+    letGo.resolve({ done: true, value: undefined })
+    await settle()
+    expect([told.isClosed, stream.rstCode, client.frames(reset).length]).toEqual([true, constants.NGHTTP2_NO_ERROR, 1])
+  })
+
+  it('whose body is not read, and whose client takes nothing of the answer, is given up', async () => {
+    const { serve } = open(async () => ok('x'.repeat(200_000)))
+    const { stream, told } = (await serve()).begin('POST /', {}, { endStream: false })
+    stream.pause()
+    await pass(6)
+    expect([stream.rstCode, told.isClosed]).toEqual([constants.NGHTTP2_CANCEL, true])
+  })
+
   it('whose body is too long is answered in its middle, and its client need not send the rest', async () => {
     const { serve } = open(async (request) => {
       await request.body(3).catch(() => {})

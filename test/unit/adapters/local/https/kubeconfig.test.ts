@@ -1,8 +1,12 @@
-import { readFileSync, statSync, utimesSync } from 'node:fs'
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { writeKubeconfig, type KubeconfigAccess } from '../../../../../shared/adapters/local/https/kubeconfig.ts'
+import {
+  isOwnKubeconfig,
+  writeKubeconfig,
+  type KubeconfigAccess,
+} from '../../../../../shared/adapters/local/https/kubeconfig.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
 const url = 'https://127.0.0.1:8443'
@@ -37,4 +41,16 @@ it('leaves a file alone that says so already, and writes one that says something
   utimesSync(file, 1, 1)
   expect(write('a')).toBe(1_000)
   expect(write('b')).not.toBe(1_000)
+})
+
+it('may be written over where there is none, or one of ours', () => {
+  using directory = temporaryDirectory('kubeconfig')
+  const file = join(directory.path, 'config')
+  expect(isOwnKubeconfig(file)).toBe(true)
+  writeKubeconfig(file, url, { authority: undefined, token: 't' })
+  expect(isOwnKubeconfig(file)).toBe(true)
+  for (const text of ['', 'apiVersion: v1\nkind: Config\nclusters: []\n']) {
+    writeFileSync(file, text)
+    expect(isOwnKubeconfig(file)).toBe(false)
+  }
 })

@@ -383,6 +383,26 @@ describe('the time of a client', () => {
     expect(opened.wire.destroyed).toBe(true)
   })
 
+  it('that has not sent its body stays over, whatever its handler does then', async () => {
+    const [again, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { say, settle, state, connection } = open(async (request) => {
+      await request.body(10).catch(() => {})
+      await again.promise
+      await request.body(10).catch(() => {})
+      await answered.promise
+      return ok('late')
+    })
+    await say(post('Content-Length: 2\r\n') + 'a')
+    expire(connection)
+    for (const { resolve } of [again, answered]) {
+      await settle()
+      expect(state()).toBe('over 2')
+      resolve()
+    }
+    await settle()
+    expect(state()).toBe('over 2')
+  })
+
   it('begins again when the handler has taken what there is of a body that nobody waited for', async () => {
     let fail: unknown
     const { say, state } = open(async (request) => {

@@ -29,6 +29,7 @@ describe('local credentials', () => {
 
   it('are the same in every later start', () => {
     const first = loadLocalCredentials(directory, nowMs)
+    expect(Buffer.from(first.token, 'base64url')).toHaveLength(32)
     expect(loadLocalCredentials(directory, nowMs + 300 * dayMs)).toEqual(first)
   })
 

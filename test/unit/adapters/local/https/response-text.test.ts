@@ -3,6 +3,7 @@ import {
   chunkBytes,
   chunkText,
   headText,
+  partsOf,
   sizeOf,
   type ResponseFraming,
 } from '../../../../../shared/adapters/local/https/response-text.ts'
@@ -71,6 +72,20 @@ it.each([
   const text = 'x'.repeat(length)
   expect(chunkText(text, length)).toBe(`${size}\r\n${text}\r\n`)
   expect(Buffer.from(chunkBytes(Buffer.from(text))).toString()).toBe(`${size}\r\n${text}\r\n`)
+})
+
+it.each<[number, readonly (string | number)[]]>([
+  [0, ['whole']],
+  [262_144, ['whole']],
+  [262_145, [262_144, 1]],
+  [524_288, [262_144, 262_144]],
+  [600_000, [262_144, 262_144, 75_712]],
+])('what has %d bytes is handed over in the parts %j', (length, parts) => {
+  for (const piece of ['x'.repeat(length), Buffer.alloc(length, 'x')]) {
+    const handed = [...partsOf(piece)]
+    expect(handed.map((part) => (part === piece ? 'whole' : part.length))).toEqual(parts)
+    expect(handed.map(String).join('')).toBe(String(piece))
+  }
 })
 
 describe('a websocket', () => {

@@ -126,7 +126,13 @@ async function* untilOver({ signal }: HttpRequest): AsyncGenerator<string> {
 describe.each(httpServerNames)('the %s server in memory', (name) => {
   it('asks of its sockets what it promises', async () => {
     const { asked } = await serve(name, async () => ok(''))
-    expect(asked).toMatchObject({ noDelay: true, handshakeTimeout: 2_000, ALPNProtocols: ['h2', 'http/1.1'] })
+    expect(asked).toMatchObject({
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      handshakeTimeout: 2_000,
+      ALPNProtocols: ['h2', 'http/1.1'],
+    })
     expect((await serve(name, async () => ok(''), { http2: false })).asked).toMatchObject({
       ALPNProtocols: ['http/1.1'],
     })
@@ -207,8 +213,10 @@ describe.each(httpServerNames)('the %s server in memory', (name) => {
     await settle()
     expect(slow.heard()).toMatch(/connection: close\r\n[^]*\r\ndone$/i)
     expect(hasEnded(slow.far)).toBe(true)
-    // The server of Node has others.
-    if (name === 'lean') expect(vi.getTimerCount()).toBe(timers)
+    // Nothing is left to do, also for those who have left.
+    for (const { near, far } of [idle, stream, slow]) for (const end of [near, far]) end.destroy()
+    await settle()
+    expect(vi.getTimerCount()).toBe(timers)
   })
 })
 
@@ -297,18 +305,17 @@ describe('the server of Node', () => {
   })
 
   it('sends a stream of text and bytes', async () => {
-    const { connected } = await serve('node', async () =>
-      ok(
-        (async function* () {
-          yield 'ü'
-          yield 'abc'
-          yield Uint8Array.of(255)
-        })(),
-      ),
-    )
+    const body = (async function* () {
+      yield 'ü'
+      yield 'abc'
+      yield Uint8Array.of(255)
+    })()
+    const { connected } = await serve('node', async () => ({ status: 201, headers: { 'x-kind': 'test' }, body }))
     const client = connected()
     await client.say(get('/', 'Connection: close\r\n'))
-    expect(client.heard()).toMatch(/\r\n\r\n2\r\n\xc3\xbc\r\n3\r\nabc\r\n1\r\n\xff\r\n0\r\n\r\n$/)
+    expect(client.heard()).toMatch(
+      /^HTTP\/1\.1 201 Created\r\nx-kind: test\r\n[^]*\r\n\r\n2\r\n\xc3\xbc\r\n3\r\nabc\r\n1\r\n\xff\r\n0\r\n\r\n$/,
+    )
   })
 
   it.each<[string, string, string, boolean]>([
@@ -333,6 +340,17 @@ describe('the server of Node', () => {
     )
     expect(bodyOf(client.heard())).toBe('answered')
     if (more.startsWith('T') && !fits) expect(client.heard()).toMatch(/connection: close\r\n/i)
+  })
+
+  it('takes no more of a body that is too long', async () => {
+    const { connected } = await serve('node', async (request) => {
+      await request.body(4).catch(() => {})
+      return new Promise(() => {})
+    })
+    const client = connected()
+    await client.say(post('Content-Length: 1000000\r\n') + 'abcde')
+    for (let i = 0; i < 50; i++) await client.say('x'.repeat(20_000))
+    expect(client.near.writableLength).toBeGreaterThan(500_000)
   })
 
   it('tells its handler that the client left in the middle of a body', async () => {
@@ -386,6 +404,17 @@ describe('the server of Node', () => {
     else release.resolve()
     await settle()
     expect(signal?.aborted).toBe(true)
+  })
+
+  it('has forgotten what was asked when it closes', async () => {
+    const { connected, server } = await serve('node', async ({ signal }) => ok(String(signal.aborted)))
+    const client = connected()
+    await client.say(get())
+    expect(bodyOf(client.heard())).toBe('false')
+    const aborted = vi.spyOn(AbortController.prototype, 'abort')
+    void server.close(1)
+    expect(aborted).not.toHaveBeenCalled()
+    aborted.mockRestore()
   })
 
   it('gives a signal that is over to who asks for it late, or while the server closes', async () => {
@@ -535,11 +564,14 @@ describe('a websocket of the server of Node', () => {
     }
     const { connect } = await serve('node', async () => ({ status: 101, headers: {}, body: endless() }))
     const client = connect()
+    const listeners = (): readonly number[] => ['drain', 'close'].map((event) => client.far.listenerCount(event))
+    const before = listeners()
     await client.say(get('/', upgrade))
     expect(taken).toBeLessThan(20)
     client.hear()
     await settle()
     expect([taken, ended]).toEqual([50, 1])
+    for (const [i, count] of listeners().entries()) expect(count).toBeLessThan((before[i] ?? 0) + 5)
     taken = 0
     const gone = connect()
     await gone.say(get('/', upgrade))

@@ -3,6 +3,7 @@ import { watchUnread } from '../../../../../shared/adapters/local/https/unread-a
 
 it.each<[string, readonly (readonly [waiting: number, taken: number])[], readonly boolean[]]>([
   ['nothing of it is taken', [1, 1, 1, 1].map(() => [9, 5]), [false, false, false, true]],
+  ['nothing of a single byte is taken', [1, 1, 1, 1].map(() => [1, 0]), [false, false, false, true]],
   ['nothing waits', [1, 1, 1, 1].map(() => [0, 5]), [false, false, false, false]],
   ['parts of one length are taken', [1, 2, 3, 4].map((taken) => [9, taken]), [false, false, false, false]],
   ['less waits', [9, 8, 7, 6].map((waiting) => [waiting, 0]), [false, false, false, false]],

@@ -121,9 +121,15 @@ describe('a certificate', () => {
   )
 
   it('has a serial number by chance, of 16 bytes and above zero', () => {
-    const serials = Array.from({ length: 24 }, () => signedPart(issueCertificate(server)).subarray(serialAt))
+    const serials = Array.from({ length: 64 }, () => signedPart(issueCertificate(server)).subarray(serialAt))
     expect(serials.filter(([first = 0]) => first < 0x40 || first > 0x7f)).toEqual([])
     expect(serials.some(([first = 0, second = 0]) => (first & 0x3f) !== (second & 0x3f))).toBe(true)
+    // Each bit but the first two.
+    const ones = (bit: number) => serials.filter((bytes) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0).length
+    const fixed = Array.from({ length: 8 * serialBytes }, (_, bit) => bit).filter(
+      (bit) => ones(bit) % serials.length === 0,
+    )
+    expect(fixed).toEqual([0, 1])
     for (const at of [0, serialBytes - 1]) expect(new Set(serials.map((bytes) => bytes[at])).size).toBeGreaterThan(4)
   })
 
