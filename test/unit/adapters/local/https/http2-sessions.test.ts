@@ -531,6 +531,8 @@ describe('a server that closes', () => {
     expect(() => take(far)).not.toThrow()
     await settle()
     expect(written).not.toHaveBeenCalled()
+    // A session would wait for the end of what has ended.
+    expect(far.listenerCount('data')).toBe(0)
     near.destroy()
   })
 })

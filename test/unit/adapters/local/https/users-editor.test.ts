@@ -166,6 +166,12 @@ describe('the file of users', () => {
     expect(statSync(`${file}.lock`)).toMatchObject({ mode: 0o100600, size: 0 })
   })
 
+  it('does not call its lock none where something else is in the way', () => {
+    const file = newFile()
+    mkdirSync(`${file}.lock-journal`)
+    expect(() => addUser(file, 'alice', [])).toThrow(/cannot lock (?!.*is no lock)/)
+  })
+
   it.each<[string, (lock: string) => void]>([
     ['another file', (lock) => writeFileSync(lock, 'garbage')],
     ['a directory', (lock) => mkdirSync(lock)],
