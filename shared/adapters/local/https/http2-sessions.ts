@@ -245,5 +245,6 @@ async function answer({ handler, logger }: State, request: Http2Request, answere
 
 /** The answer is whole: the client need not send what is left of the request (RFC 9113 section 8.1). */
 function leaveRest(stream: ServerHttp2Stream): void {
-  stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
+  if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR)
+  else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
 }
