@@ -4621,6 +4621,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/adapters/local/prometheus-telemetry.ts',
     line: 'while (at < buckets.length && value > (buckets[at] as number)) at++',
     replacement: '<=',
+    nth: 1,
     why: 'nothing is above a bound that is not there',
   },
   {
@@ -4701,6 +4702,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     path: 'shared/adapters/local/queue/local-work-queue.ts',
     line: 'if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs))',
     replacement: '<=',
+    nth: 3,
     why: 'who is called in vain looks, and waits again',
   },
   {
