@@ -808,12 +808,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'a text that begins with a comma or a parenthesis is refused either way',
   },
   {
-    path: 'shared/adapters/local/queue/deadlines.ts',
-    line: 'const heap = createHeap<Deadline>((a, b) => a.atMs < b.atMs)',
-    replacement: '<=',
-    why: 'which of two of one time comes first is promised to nobody',
-  },
-  {
     path: 'shared/adapters/local/queue/local-work-queue.ts',
     line: 'if (waiting.size > 0 && (groups.depth() > 0 || (groups.nextDeadlineMs() ?? Infinity) < timerMs))',
     replacement: '>=',
