@@ -584,6 +584,7 @@ describe('a websocket of the server of Node', () => {
     const { connected, logged } = await serve('node', accepting)
     const client = connected()
     await client.say(get('/', upgrade))
+    expect(client.far.listenerCount('error')).toBeGreaterThan(0)
     client.far.destroy(new Error('reset'))
     await settle()
     expect(logged).toEqual([])
