@@ -43,6 +43,7 @@ afterEach(async () => {
   }
   opened = []
   vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 async function settle(): Promise<void> {
@@ -414,7 +415,6 @@ describe('the server of Node', () => {
     const aborted = vi.spyOn(AbortController.prototype, 'abort')
     void server.close(1)
     expect(aborted).not.toHaveBeenCalled()
-    aborted.mockRestore()
   })
 
   it('gives a signal that is over to who asks for it late, or while the server closes', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { addUser, listUsers, removeUser, rotateUser } from '../../../../../shared/adapters/local/https/users-editor.ts'
 import { createUsersFile } from '../../../../../shared/adapters/local/https/users-file.ts'
 import { changeAlone } from '../../../../../shared/adapters/local/https/users-lock.ts'
@@ -13,6 +13,7 @@ import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory('users')
 afterAll(() => directory[Symbol.dispose]())
+afterEach(() => void vi.restoreAllMocks())
 let count = 0
 const newFile = (): string => join(directory.path, String(count++))
 
