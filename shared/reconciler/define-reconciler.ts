@@ -9,6 +9,7 @@ import type { Controller, DeletionPolicy } from './controller.ts'
 import { withDeletionPolicy } from './deletion-policy.ts'
 import { definedMs } from './given-duration.ts'
 import type { Kind, StatusOf } from './kind.ts'
+import { refuseUnknownOptions, requireFunctions, type KnownOptions } from './known-options.ts'
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
@@ -114,7 +115,8 @@ export function defineReconciler<Read, Body>(
     throw new DefinitionError(
       `${kind.kind}: the name of its reconciler is ${JSON.stringify(name)}: give 63 letters, digits, - _ and . at most, the first and the last no sign`,
     )
-  requireFunctions(name, options)
+  refuseUnknownOptions(name, options, knownOptions)
+  requireFunctions(name, options, ['reconcile', ...(cleanup === undefined ? [] : ['cleanup'])])
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)
   const timeoutMs = definedMs(`${name}: timeout`, options.timeout ?? '1m')
@@ -153,11 +155,27 @@ export function defineReconciler<Read, Body>(
   })
 }
 
-/** What the compiler says, too, where it is asked: the command line loads modules without it. */
-function requireFunctions(name: string, { reconcile, cleanup }: { reconcile?: unknown; cleanup?: unknown }): void {
-  if (typeof reconcile !== 'function') throw new DefinitionError(`${name}: reconcile is missing: give a function`)
-  if (cleanup !== undefined && typeof cleanup !== 'function')
-    throw new DefinitionError(`${name}: cleanup must be a function`)
+/** A workflow is spread into a definition, with what the author's own code calls of it. */
+const knownOptions: KnownOptions<CleanupOptions<unknown>> & { readonly run: true; readonly tearDown: true } = {
+  name: true,
+  when: true,
+  owns: true,
+  watches: true,
+  grants: true,
+  vault: true,
+  resync: true,
+  debounce: true,
+  concurrency: true,
+  rateLimit: true,
+  timeout: true,
+  reconcile: true,
+  cleanup: true,
+  canary: true,
+  finalizer: true,
+  deletionPolicy: true,
+  onRemoved: true,
+  run: true,
+  tearDown: true,
 }
 
 /** The code of a reconciler, with the one on trial. */
@@ -167,6 +185,7 @@ function runsOf<Read>(
 ): Pick<Controller, 'reconcile' | 'cleanup'> {
   const stable = { reconcile, ...(cleanup !== undefined && { cleanup }) } as unknown as CanaryRuns
   if (canary === undefined) return stable
+  requireFunctions(`${reconciler.name}: canary`, canary, ['reconcile'])
   if (canary.cleanup !== undefined && cleanup === undefined)
     throw new DefinitionError(`${reconciler.name}: the canary has a cleanup, and the reconciler has none`)
   return withCanary(reconciler, stable, canary as unknown as CanaryRuns)

@@ -86,7 +86,7 @@ describe('the options of a reconciler', () => {
 
   it('refuse what there is not', () => {
     // @ts-expect-error -- a misspelt option
-    defineReconciler(Widget, { concurency: 3, reconcile })
+    expect(() => defineReconciler(Widget, { concurency: 3, reconcile })).toThrow('concurrency is probably meant')
     // @ts-expect-error -- a reconciler reconciles
     expect(() => defineReconciler(Widget, { resync: '1m' })).toThrow(TypeError)
     // @ts-expect-error -- a policy is Delete or Retain

@@ -6,6 +6,7 @@ import type { Controller } from '../controller.ts'
 import { defineReconciler, type CleanupOptions } from '../define-reconciler.ts'
 import { definedMs } from '../given-duration.ts'
 import type { Kind } from '../kind.ts'
+import { refuseUnknownOptions, requireFunctions, type KnownOptions } from '../known-options.ts'
 import type { ExternalOptions, RemoteApi } from './external-options.ts'
 import { watchesOf, type Requirements } from './requirements.ts'
 import { createExternalRuns } from './run-external.ts'
@@ -27,6 +28,9 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
   kind: Kind<Read, Body>,
   options: ExternalOptions<NoInfer<Read>, Required, Client>,
 ): Controller {
+  refuseUnknownOptions(kind.kind, options, knownOptions)
+  requireFunctions(kind.kind, options, ['connect', 'declared'])
+  requireFunctions(`${kind.kind}: api`, options.api ?? {}, ['get', 'create', 'update', 'delete', 'idOf'])
   const { references, connect, declared, api, place, outputs, budget, shown, lateInitialized, ...others } = options
   const { syncPeriod = '1m', grace = '30s', assert = 'always', condition = 'Synced', ...reconciler } = others
   if (api.find !== undefined && api.ownerOf === undefined) throw new DefinitionError(findNeedsOwner(kind.kind))
@@ -59,6 +63,35 @@ export function defineExternal<Read, Body, Required extends Requirements<NoInfer
     cleanup: runs.cleanup as unknown as CleanupOptions<Read>['cleanup'],
   })
   return budget === undefined ? controller : Object.freeze({ ...controller, callBudgets: seen.list })
+}
+
+const knownOptions: KnownOptions<ExternalOptions<unknown, {}, unknown>> = {
+  references: true,
+  connect: true,
+  declared: true,
+  api: true,
+  place: true,
+  shown: true,
+  lateInitialized: true,
+  outputs: true,
+  syncPeriod: true,
+  grace: true,
+  budget: true,
+  assert: true,
+  condition: true,
+  name: true,
+  owns: true,
+  watches: true,
+  grants: true,
+  vault: true,
+  debounce: true,
+  concurrency: true,
+  rateLimit: true,
+  timeout: true,
+  canary: true,
+  finalizer: true,
+  deletionPolicy: true,
+  onRemoved: true,
 }
 
 function findNeedsOwner(kind: string): string {

@@ -2,6 +2,7 @@ import { DefinitionError } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
 import type { Kind, ObjectOf } from '../kind.ts'
+import { refuseUnknownOptions, requireFunctions, type KnownOptions } from '../known-options.ts'
 import { again, done, waiting, type Again, type Done, type NotReady } from '../outcome.ts'
 import { combineFailures } from './combine-failures.ts'
 import type { AnyDependents, Dependent } from './dependent.ts'
@@ -92,12 +93,25 @@ function dependenciesIn<Primary>(
   { kind }: Kind<Primary, unknown>,
   dependents: AnyDependents<Primary>,
 ): Readonly<Record<string, readonly string[]>> {
-  for (const name in dependents)
+  for (const [name, node] of Object.entries(dependents)) {
     if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i.test(name))
       throw new DefinitionError(
         `workflow of ${kind}: ${name} is no name for a node: letters, digits and dashes, 63 at most`,
       )
+    refuseUnknownOptions(`workflow of ${kind}: ${name}`, node, knownOptions)
+    requireFunctions(`workflow of ${kind}: ${name}`, node, ['desired'])
+  }
   return Object.fromEntries(Object.entries(dependents).map(([name, { dependsOn = [] }]) => [name, dependsOn]))
+}
+
+const knownOptions: KnownOptions<Dependent<unknown, unknown, string>> = {
+  kind: true,
+  dependsOn: true,
+  desired: true,
+  wantedWhen: true,
+  readyWhen: true,
+  goneWhen: true,
+  activeWhen: true,
 }
 
 function throwErrors({ errors }: PassResult): void {

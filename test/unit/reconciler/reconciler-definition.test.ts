@@ -69,7 +69,12 @@ describe('a reconciler', () => {
   it.each([
     [{ reconcile: undefined }, 'page: reconcile is missing: give a function'],
     [{ reconcile: 'now' }, 'page: reconcile is missing: give a function'],
-    [{ cleanup: true }, 'page: cleanup must be a function'],
+    [{ cleanup: true }, 'page: cleanup is missing: give a function'],
+    [{ reconcile: undefined, reconcil: reconcile }, 'page: there is no option reconcil: reconcile is probably meant'],
+    [{ Resync: '5m' }, 'page: there is no option Resync: resync is probably meant'],
+    [{ watch: [] }, 'page: there is no option watch: watches is probably meant'],
+    [{ retries: 3 }, 'page: there is no option retries: there are name, when, owns, watches, '],
+    [{ canary: { version: 'v2' } }, 'page: canary: reconcile is missing: give a function'],
     [{ concurrency: 0 }, 'concurrency must be a whole number from 1, not 0'],
     [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1, not 1.5'],
     [{ timeout: '0s' }, 'a run needs time: timeout must be more than 0'],

@@ -151,3 +151,15 @@ it.each(['syncPeriod', 'grace'])('says that its %s is no duration', (option) => 
   const options = { connect: nothing, declared: () => ({}), api: { ...api, ownerOf: () => 'u' } }
   expect(() => defineExternal(Box, { ...options, [option]: 'soon' })).toThrow(`Box: ${option}: not a duration: "soon"`)
 })
+
+it.each([
+  [{ resyncPeriod: '5m' }, 'Box: there is no option resyncPeriod: syncPeriod is probably meant'],
+  [{ conect: nothing }, 'Box: there is no option conect: connect is probably meant'],
+  [{ reconcile: nothing }, 'Box: there is no option reconcile: there are references, connect, declared, '],
+  [{ connect: undefined }, 'Box: connect is missing: give a function'],
+  [{ declared: {} }, 'Box: declared is missing: give a function'],
+  [{ api: undefined }, 'Box: api: get is missing: give a function'],
+  [{ api: { ...api, idOf: undefined } }, 'Box: api: idOf is missing: give a function'],
+])('refuses what it does not know or lacks: %j', (wrong, why) => {
+  expect(() => defineExternal(Box, { ...whole, ...wrong } as never)).toThrow(why)
+})

@@ -309,3 +309,10 @@ describe('a workflow', () => {
     else expect(make).toThrow(`workflow of App: ${name} is no name for a node`)
   })
 })
+
+it.each([
+  [{ dependOn: ['config'] }, 'workflow of App: page: there is no option dependOn: dependsOn is probably meant'],
+  [{ desired: undefined }, 'workflow of App: page: desired is missing: give a function'],
+])('refuses a node that it cannot know: %j', (wrong, why) => {
+  expect(() => flowOf({ page: wrong as object })).toThrow(why)
+})
