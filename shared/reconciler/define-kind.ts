@@ -11,6 +11,7 @@ import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
+import { refuseWrongNames, requireNames } from './kind-names.ts'
 import type { OlderVersion } from './older-version.ts'
 import { findUnsaid, isIntOrString, keepFlags, leaveTypesOut, toIntOrString } from './zod-limits.ts'
 
@@ -22,11 +23,13 @@ declare const SETPOINT_SCHEMAS_CHECKED: true | undefined
 
 /**
  * Defines a kind from one schema: the types of its spec and status, and the CustomResourceDefinition that makes it
- * served. Throws a TypeError with the path and a hint if the schema says something that a Kubernetes schema cannot.
+ * served. Throws a TypeError with the path and a hint if the schema says something that a Kubernetes schema cannot, or
+ * if a name is none.
  */
 export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.ZodObject<{}>>(
   options: KindOptions<Spec, Status>,
 ): Kind<CustomObject<z.output<Spec>, z.output<Status>>, { readonly spec: z.input<Spec> }> {
+  requireNames(options)
   const { group, version, kind, scope = 'Namespaced' } = options
   const older = options.olderVersions?.((name, one) => ({ ...one, version: name })) ?? []
   let worked: CustomResourceDefinition | undefined
@@ -62,7 +65,7 @@ function definitionOf(
   older: readonly OlderVersion[],
 ): CustomResourceDefinition {
   const { group, version, kind, plural = `${kind.toLowerCase()}s`, shortNames, categories } = options
-  return {
+  const definition: CustomResourceDefinition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}`, ...(isKubernetesGroup(group) && { annotations: unapproved }) },
@@ -83,6 +86,8 @@ function definitionOf(
       ],
     },
   }
+  refuseWrongNames(definition)
+  return definition
 }
 
 /** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */

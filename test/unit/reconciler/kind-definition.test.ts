@@ -322,3 +322,36 @@ it('fields that are not named are kept where the schema says so', () => {
   expect(fieldOf(free)).toMatchObject({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
   expect(fieldOf(z.string().meta({ format: 'byte' }))).toEqual({ type: 'string', format: 'byte' })
 })
+
+const labelWords = 'a DNS-1035 label must consist of'
+
+describe('the names of a kind', () => {
+  it.each([
+    [{ version: '1' }, `Page: version: Invalid value: "1": ${labelWords}`],
+    [{ version: 'v2_1' }, `Page: version: Invalid value: "v2_1": ${labelWords}`],
+    [{ version: undefined }, 'Page: version: Required value'],
+    [{ group: 'X_dev' }, 'Page: group: Invalid value: "X_dev": a lowercase RFC 1123 subdomain must'],
+    [{ group: 'unit' }, 'Page: group: Invalid value: "unit": should be a domain with at least one dot'],
+    [{ group: '' }, 'Page: group: Required value'],
+    [{ kind: 'k y' }, 'k y: kind: Invalid value: "k y": may have mixed case, but should otherwise match: a DNS-1035'],
+    [{ kind: '9s' }, '9s: kind: Invalid value: "9s": may have mixed case'],
+    [{ kind: '' }, 'a kind: kind: Required value'],
+    [{ plural: 'Pages' }, `Page: plural: Invalid value: "Pages": ${labelWords}`],
+    [{ plural: '' }, 'Page: plural: Required value'],
+    [{ shortNames: ['p', 'P'] }, `Page: shortNames[1]: Invalid value: "P": ${labelWords}`],
+    [{ kind: `K${'k'.repeat(60)}` }, 'listKind: Invalid value: '],
+  ])('are refused as a control plane refuses them: %j', (wrong, why) => {
+    const define = (): unknown => defineKind({ ...named, spec: textSpec, ...wrong } as never)
+    expect(define).toThrow(TypeError)
+    expect(define).toThrow(why)
+  })
+
+  it('are refused of an older version, too', () => {
+    const olderVersions = (older: (name: string, one: object) => unknown) => [older('1', { spec: textSpec })]
+    expect(() => versionsOf({ olderVersions })).toThrow(`Page: olderVersions: Invalid value: "1": ${labelWords}`)
+  })
+
+  it('may be those of Kubernetes, without a dot in the group', () => {
+    expect(defineKind({ ...named, group: 'batch', spec: textSpec }).group).toBe('batch')
+  })
+})
