@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -175,8 +175,43 @@ describe('setpoint init', () => {
 
   it('writes over nothing', async () => {
     const before = readFileSync(join(app, 'reconcilers.ts'), 'utf8')
-    await expectMistake(app, ['init'], 'reconcilers.ts is there already: nothing was written')
+    await expectMistake(
+      app,
+      ['init'],
+      'reconcilers.ts is there already: nothing was written. For another kind type setpoint init example.dev/v1/DnsRecord',
+    )
+    await expectMistake(app, ['init', 'a.dev/v1/Greeting'], 'greeting/kind.ts is there already: nothing was written')
     expect(readFileSync(join(app, 'reconcilers.ts'), 'utf8')).toBe(before)
+  })
+
+  it('writes the folder of another kind into a repository, and says what to add', async () => {
+    const two = makeApp('two-kinds')
+    await setpoint(two, 'init')
+    const filesIn = (): [string, string][] =>
+      readdirSync(two, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .map((file) => [relative(two, file), readFileSync(file, 'utf8')])
+    const before = new Map(filesIn())
+    const { code, stdout, stderr } = await setpoint(two, 'init', 'example.dev/v1/OtherThing')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const line = "import { otherThingReconciler } from './other-thing/reconciler.ts'"
+    expect(stdout).toContain(`Next, in reconcilers.ts, this line, and otherThingReconciler in the list:\n\n  ${line}\n`)
+    expect(stdout).toContain(
+      "new Controller(stack, 'OtherThingController', { controlPlane, reconciler: 'otherthing' })",
+    )
+    const after = new Map(filesIn())
+    expect([...before].filter(([path, text]) => after.get(path) !== text)).toEqual([])
+    const added = ['example.yaml', 'kind.ts', 'other-thing.test.ts', 'reconciler.ts']
+    expect([...after.keys()].filter((path) => !before.has(path)).toSorted()).toEqual(
+      added.map((name) => `other-thing/${name}`),
+    )
+    const list = before
+      .get('reconcilers.ts')
+      ?.replace('[greetingReconciler]', '[greetingReconciler, otherThingReconciler]')
+    writeFileSync(join(two, 'reconcilers.ts'), `${line}\n${list}`)
+    const count = "import('./reconcilers.ts').then(({ reconcilers }) => console.log(reconcilers.length))"
+    expect(await runProgram(process.execPath, ['-e', count], { cwd: two })).toMatchObject({ code: 0, stdout: '2\n' })
   })
 
   it('writes nothing where a file stands in the way of a directory', async () => {

@@ -5,26 +5,34 @@ import { readNames, UsageError, type Names } from '../../reconcilers/new/names.t
 import { completeManifest, filesOfApp, type AppManifest } from './templates.ts'
 
 /**
- * `setpoint init [group/version/Kind]`: writes a repository into the working directory. A package.json that is there
- * gets what it lacks; nothing else that is there is written over: the command refuses before it has written anything.
+ * `setpoint init [group/version/Kind]`: writes a repository into the working directory, or into one that is there the
+ * folder of another kind. A package.json that is there gets what it lacks; nothing else that is there is written over:
+ * the command refuses before it has written anything.
  */
-export async function runInit([named = 'example.dev/v1/Greeting', ...more]: readonly string[]): Promise<void> {
+export async function runInit(args: readonly string[]): Promise<void> {
+  const [named = 'example.dev/v1/Greeting', ...more] = args
   const names = readKind([named, ...more])
-  const files = filesOfApp(names)
-  const present = Object.keys(files).find((path) => existsSync(path)) ?? findFile(Object.keys(files).map(dirname))
+  const isThere = existsSync(listPath)
+  if (isThere && args.length === 0) throw new OperatingError('BAD_REQUEST', `${listPath} is there already: ${oneMore}`)
+  const files = Object.entries(filesOfApp(names)).filter(([path]) => !isThere || path.startsWith(`${names.file}/`))
+  const paths = files.map(([path]) => path)
+  const present = paths.find((path) => existsSync(path)) ?? findFile(paths.map(dirname))
   if (present !== undefined) throw new OperatingError('BAD_REQUEST', `${present} is there already: nothing was written`)
-  const manifest = completeManifest(readManifest(), basename(resolve('.')))
+  const manifest = isThere ? undefined : completeManifest(readManifest(), basename(resolve('.')))
   try {
-    for (const [path, text] of Object.entries(files)) {
+    for (const [path, text] of files) {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, text, { flag: 'wx' })
     }
-    writeFileSync('package.json', `${JSON.stringify(manifest, null, 2)}\n`)
+    if (manifest !== undefined) writeFileSync('package.json', `${JSON.stringify(manifest, null, 2)}\n`)
   } catch (cause) {
     throw new OperatingError('UNAVAILABLE', `cannot write here: ${(cause as Error).message}`, { cause })
   }
-  process.stdout.write(tellNext(names, Object.keys(files)))
+  process.stdout.write(isThere ? tellLines(names, paths) : tellNext(names, paths))
 }
+
+const listPath = 'reconcilers.ts'
+const oneMore = 'nothing was written. For another kind type setpoint init example.dev/v1/DnsRecord'
 
 function readKind(args: readonly string[]): Names {
   try {
@@ -76,5 +84,27 @@ and for the test, the types and AWS:
 
   npm install
   npm test
+`
+}
+
+/** What is left to the person, whose files these are. */
+function tellLines({ file, kind, variable }: Names, paths: readonly string[]): string {
+  const deploy = 'deploy/app.ts'
+  const aws = `
+for AWS, in ${deploy}:
+
+  new Controller(stack, '${kind}Controller', { controlPlane, reconciler: '${kind.toLowerCase()}' })
+`
+  return `wrote
+${paths.map((path) => `  ${path}\n`).join('')}
+Next, in ${listPath}, this line, and ${variable}Reconciler in the list:
+
+  import { ${variable}Reconciler } from './${file}/reconciler.ts'
+${existsSync(deploy) ? aws : ''}
+and while npm run dev runs, in a second terminal:
+
+  export KUBECONFIG=$PWD/.setpoint/kubeconfig
+  kubectl apply -f ${file}/example.yaml
+  kubectl wait --for=condition=Ready ${kind.toLowerCase()}/example
 `
 }
