@@ -13,7 +13,7 @@ import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
 import { refuseWrongNames, requireNames } from './kind-names.ts'
 import type { OlderVersion } from './older-version.ts'
-import { findUnsaid, isIntOrString, keepFlags, leaveTypesOut, toIntOrString } from './zod-limits.ts'
+import { findUnsaid, findWayOut, isIntOrString, keepFlags, leaveTypesOut, toIntOrString } from './zod-limits.ts'
 
 /**
  * In a bundle for Lambda this is true: synthesis has loaded the same module, which checked each schema. So a definition
@@ -186,6 +186,10 @@ function structural({ kind }: { readonly kind: string }, field: string, type: z.
   const refuse = ({ path, message }: { readonly path: readonly (string | number)[]; readonly message: string }) => {
     throw new DefinitionError(`${kind}: ${schemaPath(['properties', field, ...path])}: ${message}`)
   }
+  const unrepresentable: z.core.ToJSONSchemaParams['unrepresentable'] = ({ zodSchema, path, message }) => {
+    const wayOut = findWayOut(zodSchema)
+    return refuse({ path, message: wayOut === undefined ? message : `${message}: ${wayOut}` })
+  }
   const override: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema, path }) => {
     const json = jsonSchema as JsonObject
     const message = findUnsaid(zodSchema, json)
@@ -193,7 +197,7 @@ function structural({ kind }: { readonly kind: string }, field: string, type: z.
     keepFlags(zodSchema, json)
     leaveTypesOut(zodSchema, json)
   }
-  const options = { target: 'openapi-3.0', io: 'input', unrepresentable: refuse, override } as const
+  const options = { target: 'openapi-3.0', io: 'input', unrepresentable, override } as const
   return tidySchema(z.toJSONSchema(type, options) as JsonObject)
 }
 

@@ -30,6 +30,25 @@ export function findUnsaid(schema: z.core.$ZodTypes, json: JsonObject): string |
   return undefined
 }
 
+/** What to write instead of what zod itself says no JSON Schema for; undefined where there is nothing like it. */
+export function findWayOut(schema: z.core.$ZodTypes): string | undefined {
+  return insteadOf[defOf(schema).type]
+}
+
+const insteadOf: { readonly [type: string]: string } = {
+  date: 'an object holds a time as text: write z.iso.datetime(), and make a Date of it in the reconciler',
+  bigint: 'a whole number is at most 2^53: write z.int(), or a larger one as text',
+  map: 'write z.record(z.string(), …)',
+  set: "write z.array(…).meta({ 'x-kubernetes-list-type': 'set' })",
+  undefined: 'leave the field out, or write .optional() behind its type',
+  void: 'leave the field out, or write .optional() behind its type',
+  nan: 'no number that is written is NaN',
+  function: 'an object holds data: say in a field what is to be done',
+  symbol: 'an object holds data: write z.string()',
+  custom: 'no function is called: say the type that is written, and the rest by validate or rules of the kind',
+  transform: 'nothing is transformed: say what is written, and transform it in the reconciler',
+}
+
 /** Puts the flags of regular expressions into their patterns, such as `(?i)^a`: JSON Schema has no other place. */
 export function keepFlags(schema: z.core.$ZodTypes, json: JsonObject): void {
   for (const check of checksOf(schema)) {

@@ -298,6 +298,22 @@ it.each<[string, z.ZodType, string]>([
   expect(() => fieldOf(z.array(z.object({ in: type })))).toThrow(`${path}${message}`)
 })
 
+it.each<[z.ZodType, string]>([
+  [z.date(), 'Date cannot be represented in JSON Schema: an object holds a time as text: write z.iso.datetime(), '],
+  [z.bigint(), 'BigInt cannot be represented in JSON Schema: a whole number is at most 2^53: write z.int(), '],
+  [z.map(z.string(), z.int()), 'Map cannot be represented in JSON Schema: write z.record(z.string(), …)'],
+  [z.set(z.string()), "Set cannot be represented in JSON Schema: write z.array(…).meta({ 'x-kubernetes-list-type': "],
+  [z.undefined(), 'Undefined cannot be represented in JSON Schema: leave the field out, '],
+  [z.void(), 'Void cannot be represented in JSON Schema: leave the field out, '],
+  [z.nan(), 'NaN cannot be represented in JSON Schema: no number that is written is NaN'],
+  [z.symbol(), 'Symbols cannot be represented in JSON Schema: an object holds data: write z.string()'],
+  [z.custom(Boolean), 'Custom types cannot be represented in JSON Schema: no function is called: say the type that is'],
+  [z.transform(Number), 'Transforms cannot be represented in JSON Schema: nothing is transformed: say what is written'],
+  [z.literal([1n]), 'BigInt literals cannot be represented in JSON Schema'],
+])('what no schema can say has a way out: %#', (type, message) => {
+  expect(() => fieldOf(type)).toThrow(`Page: properties[spec].properties[field]: ${message}`)
+})
+
 it.each([
   [z.object({ at: z.date() }), 'Page: properties[spec].properties[at]: '],
   [z.object({ at: z.array(z.date()) }), 'Page: properties[spec].properties[at].items: '],
