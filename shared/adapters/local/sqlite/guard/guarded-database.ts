@@ -398,8 +398,9 @@ export function lookInto(file: string, known: ReadMark = 'missing'): Told | 'in 
 /** The same, with what hinders it. */
 export function look(file: string, known: ReadMark = 'missing'): Told | 'in use' | undefined | Error {
   if (!existsSync(file)) return undefined
+  const isLogDue = typeof known !== 'string' && known.state === 'open'
   // Without its log only the lock tells whether a process still has it.
-  if (!existsSync(nameLogFile(file)) && isHeldByProcess(file)) return 'in use'
+  if (isLogDue && !existsSync(nameLogFile(file)) && isHeldByProcess(file)) return 'in use'
   return readOnly(file, (connection) => {
     const names = connection.prepare("SELECT name FROM sqlite_schema WHERE name IN ('identity', 'horizon')").all()
     return names.length === 2 ? ask(connection, known) : undefined
