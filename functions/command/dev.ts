@@ -11,7 +11,7 @@ import { dataDirectory } from './data-directory.ts'
 import { findEntry } from './entry.ts'
 import { formatLogLine } from './readable-log.ts'
 import { readLines } from './read-lines.ts'
-import { reloading } from './reloading.ts'
+import { leaveMarksOut, reloading } from './reloading.ts'
 
 /**
  * `setpoint dev [entry] …`: a control plane in a process of its own, which loads the reconcilers again when a file
@@ -34,7 +34,7 @@ export async function runDev(args: readonly string[]): Promise<void> {
     compiler = checkTypes()
   })
   readLines(plane.stderr, (line) => {
-    const readable = formatLogLine(line)
+    const readable = formatLogLine(leaveMarksOut(line))
     if (readable !== undefined) process.stderr.write(`${readable}\n`)
   })
   let isStopped = false

@@ -2,8 +2,9 @@ import { existsSync, watch, type FSWatcher } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Controller } from '../../shared/index.ts'
+import { OperatingError, type Controller } from '../../shared/index.ts'
 import { loadReconcilers } from './entry.ts'
+import { leaveMarksOut, markName } from './reloading.ts'
 
 /** A person's modules, which are loaded anew when one of their files changes. */
 export interface ReloadedModules {
@@ -76,13 +77,29 @@ export function openReloadedModules(entry: string): ReloadedModules {
   })
   follow(entry)
   return {
-    load: () => {
+    load: async () => {
       version++
       watchAnew()
-      return loadReconcilers(entry, `?${markName}=${version}`)
+      try {
+        return await loadReconcilers(entry, `?${markName}=${version}`)
+      } catch (error) {
+        throw inTheirWords(error, entry)
+      }
     },
     onChange: (tell) => (tellChange = tell),
   }
+}
+
+/** An error of a person's modules, with the places that are theirs. What they have mistyped is no bug of ours. */
+function inTheirWords(error: unknown, entry: string): unknown {
+  if (!(error instanceof Error) || error instanceof OperatingError || error.stack === undefined) return error
+  const isTyping = error instanceof SyntaxError
+  const frame = isTyping ? /^ +at / : /^ +at .*\bnode:/
+  const lines = leaveMarksOut(error.stack).split('\n')
+  error.stack = lines.filter((line) => !frame.test(line)).join('\n')
+  if (!isTyping) return error
+  const message = `${relative(process.cwd(), entry)} cannot be loaded: ${error.stack}`
+  return new OperatingError('BAD_REQUEST', message, { cause: error })
 }
 
 /** Tells of the file that is looked for and not there: it may be written in the next moment. */
@@ -95,8 +112,6 @@ function orMissing<Found>(find: () => Found, tell: (url: string) => void): Found
     throw error
   }
 }
-
-const markName = 'setpoint'
 
 /** Of a module that a load has reached: which load it was. */
 function markIn(url: string): string | undefined {

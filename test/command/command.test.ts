@@ -295,6 +295,7 @@ describe('setpoint dev', longOnly, () => {
     await expect.poll(() => program.stderr, long).toMatch(/types: greeting\/reconciler.ts.* error TS/)
     edit('export const', 'export export const')
     await expect.poll(() => program.stderr, long).toMatch(/the old reconcilers stay in use: .*SyntaxError/s)
+    expect(program.stderr).not.toMatch(/\?setpoint=|node:internal/)
     expect(await client.send(`GET ${collection}/example`)).toMatchObject({ status: 200 })
     edit('export export const', 'export const')
     edit('${spec.massage}!', '${spec.message}?')

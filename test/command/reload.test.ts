@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigMap, defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
 import { startLocalControlPlane, type LocalControlPlane } from '../../shared/runtime/local/control-plane.ts'
 import { openApiClient, type ApiClient } from '../support/api-client.ts'
+import { root } from '../support/control-plane-process.ts'
+import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const kindOf = (kind: string) =>
@@ -67,5 +70,52 @@ describe('a reload', () => {
     await client.send(`DELETE ${collectionOf('pages')}/a`)
     await client.send(`POST ${collectionOf('pages')}`, { body: { metadata: { name: 'a' } } })
     await expect.poll(() => madeBy('pages')).toBe('second')
+  })
+})
+
+describe('code that cannot be loaded', () => {
+  const directory = temporaryDirectory('unloaded')
+  const path = (name: string): string => join(directory.path, name)
+  /** What a load of a module with this text says, in a process of its own: the hooks stay for its life. */
+  const said = async (text: string, name = 'kind.ts'): Promise<string> => {
+    writeFileSync(path('reconcilers.ts'), `import './${name}'\n`)
+    writeFileSync(path(name), text)
+    const script = `const { openReloadedModules } = await import(${JSON.stringify(join(root, 'functions/command/reload.ts'))})
+const { inspect } = await import('node:util')
+await openReloadedModules(${JSON.stringify(path('reconcilers.ts'))}).load().catch((error) => console.log(error.code === 'BAD_REQUEST' ? error.message : inspect(error)))
+process.exit()`
+    const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: directory.path,
+    })
+    return stdout
+  }
+  afterAll(() => directory[Symbol.dispose]())
+
+  it('names the file and the line, and no frame of Node', async () => {
+    const stdout = await said('export const a: number = 1\n\nexport export const b = 2\n')
+    expect(stdout).toBe(`reconcilers.ts cannot be loaded: ${path('kind.ts')}:3
+
+export export const b = 2
+       ^^^^^^
+
+SyntaxError [ERR_INVALID_TYPESCRIPT_SYNTAX]: Expected '{', got 'export'
+`)
+  })
+
+  it('names the line of an import of what is not there', async () => {
+    writeFileSync(path('other.ts'), 'export const there = 1\n')
+    const stdout = await said("import { missing } from './other.ts'\nconsole.log(missing)\n")
+    expect(stdout).toMatch(/^reconcilers\.ts cannot be loaded: file:.*\/kind\.ts:1\n/)
+    expect(stdout).toContain(
+      "SyntaxError: The requested module './other.ts' does not provide an export named 'missing'",
+    )
+    expect(stdout).not.toMatch(/\?setpoint=| at /)
+  })
+
+  it('keeps the frames of what throws, which are the author’s', async () => {
+    const stdout = await said("function fail() {\n  throw new RangeError('boom')\n}\nfail()\nexport {}\n")
+    expect(stdout).toContain('RangeError: boom')
+    expect(stdout).toMatch(/kind\.ts:2:9/)
+    expect(stdout).not.toMatch(/\?setpoint=|node:internal/)
   })
 })
