@@ -381,7 +381,9 @@ describe('opening', () => {
 
   it('refuses a file that this process has open', () => {
     const first = openSqlite(file)
-    expect(message()).toBe(`cannot open ${file}: another process holds it: stop that process, or choose another file`)
+    expect(message()).toBe(
+      `cannot open ${file}: another process holds it: stop that process, or choose another directory (--data-dir)`,
+    )
     first.close()
     expect(message()).toBe('it opened')
   })
@@ -394,7 +396,7 @@ describe('opening', () => {
       encoding: 'utf8',
     })
     expect(stdout.trim()).toBe(
-      `UNAVAILABLE cannot open ${file}: another process holds it: stop that process, or choose another file`,
+      `UNAVAILABLE cannot open ${file}: another process holds it: stop that process, or choose another directory (--data-dir)`,
     )
     close()
   })

@@ -281,6 +281,6 @@ export function explainRefusal(error: unknown, file: string): unknown {
 }
 
 function adviceOn(error: unknown): string {
-  if (isBusy(error)) return 'another process holds it: stop that process, or choose another file'
+  if (isBusy(error)) return 'another process holds it: stop that process, or choose another directory (--data-dir)'
   return (error as Error).message
 }

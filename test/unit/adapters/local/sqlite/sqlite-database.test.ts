@@ -38,7 +38,7 @@ describe('a database', () => {
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
     expect(['application_id', 'user_version'].map((name) => setting(database, name))).toEqual([0x5e7901, 5])
     expect(() => openSqliteDatabase(file)).toThrow(
-      'another process holds it: stop that process, or choose another file',
+      'another process holds it: stop that process, or choose another directory (--data-dir)',
     )
     database.close()
     openSqliteDatabase(file).close()
