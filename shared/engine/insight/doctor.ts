@@ -7,7 +7,7 @@ import type { Rights } from '../../reconciler/rights.ts'
 
 /**
  * The checklist before production, for each controller, from its definition and from what its runs have shown since
- * this process began. What cannot be known from either is said to be unknown: it is for people to look at.
+ * this code was loaded. What cannot be known from either is said to be unknown: it is for people to look at.
  */
 export function doctorReport(controllers: readonly Controller[], read: MetricReader, storage?: Storage): string {
   const sections = controllers.map((controller) => {
@@ -20,7 +20,7 @@ export function doctorReport(controllers: readonly Controller[], read: MetricRea
 }
 
 const legend =
-  'ok: in order, by what was declared and seen. look: a person should look. unknown: cannot be known from here.\nNumbers are counted since this process began.'
+  'ok: in order, by what was declared and seen. look: a person should look. unknown: cannot be known from here.\nNumbers are counted since this code was loaded.'
 
 /** What the store says of itself. */
 export interface Storage {

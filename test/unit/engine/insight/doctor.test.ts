@@ -4,7 +4,7 @@ import { metrics, type Labels, type Metric } from '../../../../shared/model/metr
 import type { Controller } from '../../../../shared/reconciler/controller.ts'
 
 const legend =
-  'ok: in order, by what was declared and seen. look: a person should look. unknown: cannot be known from here.\nNumbers are counted since this process began.'
+  'ok: in order, by what was declared and seen. look: a person should look. unknown: cannot be known from here.\nNumbers are counted since this code was loaded.'
 
 const withStatus = { kind: 'Widget', definition: { spec: { versions: [{}, { subresources: { status: {} } }] } } }
 const plain = {
