@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { describe, expect, it } from 'vitest'
 import {
+  again,
   ConfigMap,
   defineKind,
   defineReconciler,
@@ -228,6 +229,41 @@ it('a removed object is not shown to a reconciler that expects another spec', as
   await env.crash([seeing(Titled)])
   await env.advance('20m')
   expect(seen).toEqual(['{"title":"Hello"}', '{"title":"Hello"} removed'])
+})
+
+it('a removed object of an older version is shown to its reconciler as it is converted', async () => {
+  const seen: string[] = []
+  const note = { group: 'example.dev', kind: 'Note' } as const
+  const First = defineKind({ ...note, version: 'v1', spec: z.object({ message: z.string() }) })
+  const Second = defineKind({
+    ...note,
+    version: 'v2',
+    spec: z.object({ text: z.string() }),
+    olderVersions: (older) => [
+      older('v1', {
+        spec: z.object({ message: z.string() }),
+        upgrade: ({ spec }) => ({ spec: { text: spec.message } }),
+        downgrade: ({ spec }) => ({ spec: { message: spec.text } }),
+      }),
+    ],
+  })
+  const seeing = (kind: typeof First | typeof Second, isOver: boolean): Controller =>
+    defineReconciler(kind as typeof First, {
+      onRemoved: 'reconcile',
+      reconcile: async ({ apiVersion, spec }, ctx) => {
+        seen.push(`${kind.version} gets ${apiVersion} ${JSON.stringify(spec)}${ctx.removed ? ' removed' : ''}`)
+        return ctx.removed && !isOver ? again('1m') : done()
+      },
+    })
+  await using env = await createTestEnv({ tickMs: 60_000, reconcilers: [seeing(First, false)] })
+  await env.apply(First, { metadata: { name: 'a' }, spec: { message: 'Hello' } })
+  await env.settle()
+  await env.delete(First, 'a')
+  await env.settle()
+  expect(seen.at(-1)).toBe('v1 gets example.dev/v1 {"message":"Hello"} removed')
+  await env.crash([seeing(Second, true)])
+  await env.advance('20m')
+  expect(seen.at(-1)).toBe('v2 gets example.dev/v2 {"text":"Hello"} removed')
 })
 
 function getting(path: string): Parameters<TestEnv['api']>[0] {

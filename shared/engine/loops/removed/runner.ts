@@ -63,6 +63,11 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
   }
 }
 
+/** The store converts what it reads, and does not look into records. Only of what can be converted. */
+function inPresentVersion({ kind: { conversion } }: Controller, object: ApiObject): ApiObject {
+  return conversion === undefined ? object : conversion.convert(object, conversion.version)
+}
+
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
 function createRemovedController(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
@@ -85,7 +90,8 @@ function createRemovedController(controller: Controller, { store, events }: Engi
       ctx.signal.throwIfAborted()
       const faults = findSpecFaults(controller.kind, object)
       if (faults !== undefined) throw withReport(stop(specInvalid, faults), { retryWithin: lookAgain })
-      const outcome = await controller.reconcile(asRead(controller.kind, object), lastContext(ctx, object))
+      const last = inPresentVersion(controller, object)
+      const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext(ctx, last))
       if (outcome.kind !== 'done') return outcome
       if (object === removed.at(-1)) break
       await change(record, (live) => withoutRemoved(live, record, object))
