@@ -39,7 +39,7 @@ async function tellKind(kind: Kind, ask: AskKubectl): Promise<Told> {
   if (report === undefined && invalid === 0) return { text: `${said}\n`, invalid }
   const more = invalid > examples.length ? [`  and ${invalid - examples.length} more`] : []
   const lines = [
-    `${said}, of which ${invalid} ${report === undefined ? 'do' : 'would'} not fit`,
+    `${said}, of which ${invalid} ${report !== undefined ? 'would' : invalid === 1 ? 'does' : 'do'} not fit`,
     ...changes.map(({ path, says }) => `  ${path} ${says}`),
     ...examples.map((example) => `  ${example}`),
     ...more,

@@ -70,7 +70,7 @@ describe.skipIf(lacksKubectl)('a renamed field', { meta: { skipped: noKubectl } 
     expect((await client.send(`GET ${pages}/a`)).body.spec).toMatchObject({ title: 'hello' })
     expect(await setpoint('migrate', '--dry-run', 'new.ts')).toMatchObject({
       code: 1,
-      stdout: `pages.example.dev: unchanged, 1 object, of which 1 do not fit
+      stdout: `pages.example.dev: unchanged, 1 object, of which 1 does not fit
   default/a: spec.heading: Required value
   these objects stop with SpecInvalid and keep what is stored: patch each so that it fits, or give new fields a default
 `,
