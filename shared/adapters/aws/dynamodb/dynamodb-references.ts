@@ -75,7 +75,8 @@ class Entries {
   async set(referrer: ObjectKey, targets: readonly ObjectKey[], asOf = Infinity): Promise<void> {
     const wanted = [...new Set(targets.map(keyText))]
     const before = await this.read(referrer)
-    if (before.version >= asOf) return
+    // Of the same millisecond it is one of before: the next one's is told later.
+    if (before.version > asOf) return
     const added = without(wanted, before.targets)
     const gone = without(before.targets, wanted)
     if (added.length + gone.length === 0) return
