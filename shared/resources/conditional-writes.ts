@@ -146,7 +146,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         await policies.mutate(asked)
         await policies.review(asked)
       }
-      const next = withFormerOwner(before, withAcceptedChange(kind, before, { ...before, object: marked }, by))
+      const next = withNotes(kind, before, marked, by)
       const gone = isReleased(next.object)
       const touched = touchedByDeletion(before.object, next.object)
       if (dryRun || (touched.length === 0 && !gone)) return { stored: next, gone }
@@ -216,11 +216,15 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const warnings = review ? [...admitted.warnings, ...(await review)] : admitted.warnings
   if (isUnchanged) return { stored: before, outcome: 'unchanged', warnings }
   const { was, is, touched } = admitted
-  const noted = withAcceptedChange(kind, was, { ...was, object: is }, { manager, nowMs: around.nowMs })
-  const next = withFormerOwner(was, noted)
+  const next = withNotes(kind, was, is, { manager, nowMs: around.nowMs })
   if (dryRun) return { stored: next, outcome: 'updated', warnings, before }
   const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched))
   return { stored, outcome: 'updated', warnings, before }
+}
+
+/** The next state, with what the engine is to know of the write. */
+function withNotes(kind: ServedKind, before: StoredObject, object: ApiObject, by: Changer): StoredObject {
+  return withFormerOwner(before, withAcceptedChange(kind, before, { ...before, object }, by))
 }
 
 function withMutation({ object, warnings }: Planned, mutated: Mutated, path: ReviewedPath | undefined): Planned {

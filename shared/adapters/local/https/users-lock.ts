@@ -2,6 +2,7 @@ import { closeSync, fchownSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../model/errors.ts'
+import { isBusy } from '../sqlite/sqlite-errors.ts'
 
 /**
  * Does a change while nobody else changes the file. The lock is one of the system on an empty file beside it: it ends
@@ -28,7 +29,7 @@ function takeLock(file: string, waitMs: number): DatabaseSync {
     return lock
   } catch (cause) {
     lock?.close()
-    if ((cause as SqliteError).errcode === busy)
+    if (isBusy(cause))
       throw new OperatingError('THROTTLED', `another command is changing ${file}: try again`, { cause })
     throw new OperatingError('UNAVAILABLE', `cannot lock ${file}: ${explain(path, cause)}`, { cause })
   }
@@ -41,11 +42,6 @@ function explain(lock: string, cause: unknown): string {
   if (stats === undefined || (stats.isFile() && stats.size === 0)) return message
   return `${lock} is no lock, and may be removed: ${message}`
 }
-
-type SqliteError = Error & { readonly errcode?: number }
-
-/** SQLITE_BUSY. */
-const busy = 5
 
 /** Root may do so, too: the account of the directory has to open it later. */
 function makeLock(lock: string): void {

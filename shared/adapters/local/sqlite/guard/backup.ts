@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
 import { OperatingError } from '../../../../model/errors.ts'
 import { checkInside, type Checked } from './check.ts'
 import { findInOwnLog, findKey, nameMarkFile, unendedRestore } from './findings.ts'
 import { look, openGuardedDatabase } from './guarded-database.ts'
 import { openMarkFile } from './mark-file.ts'
-import { explainUnwritable, isHeldByProcess, readOnly } from './read-only.ts'
+import { explainUnwritable, isHeldByProcess, readOnly, readSchema } from './read-only.ts'
 
 /** What a backup says of itself, and what speaks against it. */
 export interface CheckedBackup {
@@ -52,13 +51,9 @@ export function copyDatabase(file: string, copy: string): void {
     : readOnly(file, (connection) => void connection.prepare('VACUUM INTO ?').run(copy))
   if (copied === 'in use') throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: another process holds it`)
   if (!(copied instanceof Error)) return
+  // What can be read is not why a copy failed.
   const why = explainUnwritable(file, readOnly(file, readSchema)) ?? copied.message
   throw new OperatingError('UNAVAILABLE', `cannot copy ${file}: ${why}`, { cause: copied })
-}
-
-/** What can be read is not why a copy failed. */
-function readSchema(connection: DatabaseSync): void {
-  connection.prepare('SELECT 1 FROM sqlite_schema').get()
 }
 
 export interface Restore {

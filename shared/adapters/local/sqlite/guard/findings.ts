@@ -38,12 +38,15 @@ export function isUnendedRestore(mark: ReadMark): boolean {
   return typeof mark !== 'string' && mark.inode === unendedRestore.inode && mark.starts === unendedRestore.starts
 }
 
+/** What is said of it. */
+export const restoreNotEnded = 'a restore into this directory has not ended'
+
 /** Looks at the files alone, before SQLite opens them and makes them others. */
 export function findInFiles(file: string, mark: ReadMark, witnesses: readonly string[]): readonly Finding[] {
   const name = basename(file)
   const stats = statSync(file, { throwIfNoEntry: false, bigint: true })
   const isThere = stats !== undefined && stats.size > 0n
-  if (isUnendedRestore(mark)) return [loss('a restore into this directory has not ended')]
+  if (isUnendedRestore(mark)) return [loss(restoreNotEnded)]
   if (typeof mark !== 'string' && mark.state === 'new') return []
   if (!isThere) {
     const witness = witnesses.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile())

@@ -17,6 +17,7 @@ import {
   findLeftLog,
   isUnendedRestore,
   nameMarkFile,
+  restoreNotEnded,
   type Finding,
   type Identity,
   type Told,
@@ -431,7 +432,7 @@ function ask(database: Pick<SqliteDatabase, 'prepare'>, known: ReadMark = 'missi
 }
 
 function refuseUnended(file: string): OperatingError {
-  const says = 'a restore into this directory has not ended: empty it, and restore again'
+  const says = `${restoreNotEnded}: empty it, and restore again`
   return new OperatingError('UNAVAILABLE', `cannot use ${dirname(file)}: ${says}`)
 }
 

@@ -60,11 +60,16 @@ export function isHeldByProcess(file: string): boolean {
   const log = nameLogFile(file)
   const hadLog = existsSync(log)
   const seen = readAt(file, pathToFileURL(file), (connection) => {
-    connection.prepare('SELECT 1 FROM sqlite_schema').get()
+    readSchema(connection)
     // The connection has a lock now: no process can have begun to use the log that SQLite made for this look.
     if (!hadLog) removeEmpty(log)
   })
   return seen === 'in use'
+}
+
+/** The least that takes a lock and reads a page. */
+export function readSchema(connection: DatabaseSync): void {
+  connection.prepare('SELECT 1 FROM sqlite_schema').get()
 }
 
 function removeEmpty(log: string): void {
