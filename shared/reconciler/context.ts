@@ -100,8 +100,9 @@ export interface Context {
    * same `of` and ended well; the result of that call is returned then. The object remembers the last `of` of each
    * key and no earlier one: after A and B, A is run again, with the token that it had. Effects that must not come back
    * need a key each. The engine records the call with the object, before and after, so that retries, later runs and
-   * restarts know of it. After a throw, or a crash within the call, nobody knows whether the effect happened: `effect`
-   * is run again with the same `token`, and `mayHaveHappened` says so. Results are JSON, small, and stored in clear.
+   * restarts know of it. After a throw, or a crash within the call, the engine cannot know whether the effect happened:
+   * it runs `effect` again with the same `token`, and `mayHaveHappened` says so. Results are JSON, small, and stored in
+   * clear.
    */
   readonly once: Once
 

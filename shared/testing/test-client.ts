@@ -25,7 +25,7 @@ export interface TestClient {
   /** The object as clients see it, `status.reconcile` included; `undefined` if there is none. */
   get<Read>(kind: Kind<Read, unknown>, at: string | At): Promise<Read | undefined>
   list<Read>(kind: Kind<Read, unknown>, namespace?: string): Promise<readonly Read[]>
-  /** A merge patch, by whoever `manager` says. */
+  /** A merge patch. The field manager is `manager`. */
   patch<Read>(
     kind: Kind<Read, unknown>,
     at: string | At,

@@ -76,7 +76,7 @@ async function findCronJob(policy: Policy, ctx: Context): Promise<'none' | 'own'
   return isOwned || labels?.[policyLabel] === labelsOf(policy)[policyLabel] ? 'own' : 'taken'
 }
 
-/** The Jobs that may still store a dump in the policy's folder, whoever made them. */
+/** The Jobs that may still store a dump in the policy's folder. People may have made some of them. */
 async function findRunning({ metadata: { name: folder } }: Policy, ctx: Context): Promise<readonly string[]> {
   const jobs = await ctx.list(Job)
   const running = jobs.filter(({ spec, status }) => spec.folder === folder && status?.completionTime === undefined)

@@ -57,7 +57,7 @@ export function createKonnectClient({ secret, ctx, fetch, ...given }: KonnectCli
       const [method = '', path = ''] = request.split(' ')
       const response = await fetch(path.startsWith('/') ? serverURL + path : path, {
         method,
-        // Konnect sends nobody elsewhere; whoever does wants us to read what only we can reach.
+        // Konnect never redirects. Another server could redirect us to an address that only we can reach.
         redirect: 'manual',
         headers: {
           authorization: `Bearer ${token}`,

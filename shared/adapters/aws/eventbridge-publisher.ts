@@ -32,7 +32,7 @@ export interface EventBridgePublisherOptions {
  * `Failed`, and in the detail `group`, `kind`, `namespace`, `name`, `uid`, `generation`, `resourceVersion` and the
  * `condition` with its states `before` and `after`. A rule may see one twice, with the same uid and resourceVersion.
  * Rejects once some could not be put: THROTTLED or UNAVAILABLE for what may work later, INTERNAL for what is refused
- * for good. Whoever waits no longer aborts: what is on its way may have been put all the same.
+ * for good. The signal ends the wait; the bus may still take the entries of the last request.
  */
 export type PublishTransitions = (transitions: readonly Transition[], telling?: Telling) => Promise<void>
 

@@ -82,8 +82,8 @@ export interface Outputs<Read> {
    */
   data(entity: JsonObject): Readonly<Record<string, string | undefined>>
   /**
-   * Which of them only the answer to `create` has. An entity that is found again, because that answer was lost, has
-   * lost these, and the object says so. Left out: nobody knows that there was something to lose.
+   * The keys that only the answer to `create` has. If that answer was lost and the entity is found again, the object
+   * says that these are lost. Without this list the object says nothing of them.
    */
   readonly toldOnce?: readonly string[]
   /**
