@@ -1,5 +1,5 @@
-import { App, Tags } from 'aws-cdk-lib'
-import { propsFrom, stageFrom } from './context.ts'
+import { Annotations, App, Tags } from 'aws-cdk-lib'
+import { propsFrom, stageFrom, unreadAdvice, unreadNames } from './context.ts'
 import { SetpointStack } from './setpoint-stack.ts'
 
 /** `cdk deploy`: the reconcilers that come with the project. */
@@ -13,3 +13,5 @@ const stack = new SetpointStack(app, `Setpoint-${stage}`, {
 })
 Tags.of(stack).add('project', 'setpoint')
 Tags.of(stack).add('stage', stage)
+for (const name of unreadNames(Object.keys(app.node.getAllContext())))
+  Annotations.of(stack).addWarningV2(`setpoint:unread-context-${name}`, unreadAdvice(name))
