@@ -2149,7 +2149,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/apply/ancient-changes.ts',
-    line: 'owners.set(bucketId, { ...bucket, fields: source === undefined ? owner.fields : union(source.fields, owner.fields) })',
+    line: 'const fields = gathered.get(bucketId) ?? (source === undefined ? [] : [source.fields])',
     replacement: 'false',
     why: 'the oldest of a version is there until it is in the bucket, and from then on the bucket is',
   },

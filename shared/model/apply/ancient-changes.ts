@@ -1,4 +1,4 @@
-import { union } from './fields/field-set.ts'
+import { unionOf, type FieldSet } from './fields/field-set.ts'
 import { byAge } from './managed-fields.ts'
 import { ownerId, type Manager, type FieldOwner, type Owners } from './ownership.ts'
 
@@ -13,11 +13,16 @@ export function capUpdaters(owners: Owners): Owners {
   const maxSize = owners.size - updaters.length + maxUpdaters
   const result = new Map(owners)
   const oldestIds = new Map<string, string>()
+  const gathered = new Map<string, FieldSet[]>()
   for (const [id, owner] of updaters.sort(oldestFirst)) {
     if (result.size <= maxSize) break
     const oldestId = oldestIds.get(owner.apiVersion)
     if (oldestId === undefined) oldestIds.set(owner.apiVersion, id)
-    else moveToBucket(result, { id, owner, oldestId })
+    else moveToBucket({ owners: result, gathered }, { id, owner, oldestId })
+  }
+  for (const [id, fields] of gathered) {
+    const bucket = result.get(id)
+    if (bucket !== undefined) result.set(id, { ...bucket, fields: unionOf(fields) })
   }
   return result
 }
@@ -33,7 +38,13 @@ interface Move {
   readonly oldestId: string
 }
 
-function moveToBucket(owners: Map<string, FieldOwner>, { id, owner, oldestId }: Move): void {
+interface Moving {
+  readonly owners: Map<string, FieldOwner>
+  /** What each bucket has so far: it becomes one set when all are there. */
+  readonly gathered: Map<string, FieldSet[]>
+}
+
+function moveToBucket({ owners, gathered }: Moving, { id, owner, oldestId }: Move): void {
   const { apiVersion, time } = owner
   const bucket: Manager = { manager: 'ancient-changes', operation: 'Update', apiVersion, ...(time && { time }) }
   const bucketId = ownerId(bucket)
@@ -41,5 +52,8 @@ function moveToBucket(owners: Map<string, FieldOwner>, { id, owner, oldestId }: 
   const source = owners.get(sourceId)
   owners.delete(sourceId)
   owners.delete(id)
-  owners.set(bucketId, { ...bucket, fields: source === undefined ? owner.fields : union(source.fields, owner.fields) })
+  owners.set(bucketId, { ...bucket, fields: owner.fields })
+  const fields = gathered.get(bucketId) ?? (source === undefined ? [] : [source.fields])
+  fields.push(owner.fields)
+  gathered.set(bucketId, fields)
 }

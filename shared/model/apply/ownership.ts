@@ -7,6 +7,7 @@ import {
   noFields,
   sameFields,
   union,
+  unionOf,
   type FieldSet,
 } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
@@ -99,7 +100,7 @@ interface Applied {
 function pruneOwned(object: JsonObject, type: MergeType, { last, fields, others, views }: Applied): JsonObject {
   if (isSubset(last, fields)) return object
   const [alike, elsewise] = splitByView(others, views)
-  const owned = alike.reduce((set, owner) => union(set, owner.fields), fields)
+  const owned = unionOf([fields, ...alike.map((owner) => owner.fields)])
   const pruned = pruneUnowned(object, type, { last, owned })
   if (elsewise.length === 0 || pruned === object) return pruned
   // What somebody else owns in another version stays, and so does what stands with it.

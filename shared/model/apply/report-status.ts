@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts'
 import type { ApiObject } from '../object.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
-import { difference, noFields, union } from './fields/field-set.ts'
+import { difference, noFields, unionOf } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
 import { encodeOwners, decodeOwners, withEntries } from './managed-fields.ts'
 import { claim, ownerId, type FieldOwner } from './ownership.ts'
@@ -34,7 +34,7 @@ export function reportStatus({ live, current, reported, manager, schema }: Statu
   const type = mergeTypeOf(schema)
   const owners = new Map([...(decodeOwners(live, type) ?? [])].filter(([, owner]) => !isReporters(manager)(owner)))
   const others = [...owners.values()].filter(isOfOthers(manager))
-  const owned = others.reduce((fields, owner) => union(fields, owner.fields), noFields)
+  const owned = unionOf(others.map((owner) => owner.fields))
   const self = { manager, operation: 'Apply', apiVersion: live.apiVersion, subresource: 'status' } as const
   const own: FieldOwner = { ...self, fields: difference(fieldsOf({ status: current }, type), owned) }
   const before = new Map(owners).set(ownerId(self), own)

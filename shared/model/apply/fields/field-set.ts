@@ -26,7 +26,7 @@ export function fieldSet(member: boolean, children: ReadonlyMap<string, FieldSet
 
 /** The set of the given paths; the fields above them are not in it. */
 export function setOfPaths(paths: readonly (readonly string[])[]): FieldSet {
-  return paths.reduce((set, path) => union(set, setOfPath(path)), noFields)
+  return unionOf(paths.map(setOfPath))
 }
 
 function setOfPath(path: readonly string[]): FieldSet {
@@ -39,6 +39,18 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   const children = new Map(a.children)
   for (const [element, below] of b.children) children.set(element, union(children.get(element) ?? noFields, below))
   return fieldSet(a.member || b.member, children)
+}
+
+/** All of the sets together. The work grows with the fields that they have, and not with how many sets there are. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const given = sets.filter((set) => set !== noFields)
+  if (given.length < 2) return given[0] ?? noFields
+  const places = given.flatMap(({ children }) => [...children])
+  const below = [...Map.groupBy(places, ([element]) => element)].map(
+    ([element, alike]) => [element, unionOf(alike.map(([, set]) => set))] as const,
+  )
+  const isMember = given.some(({ member }) => member)
+  return fieldSet(isMember, new Map(below))
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {

@@ -11,6 +11,7 @@ import {
   sameFields,
   setOfPaths,
   union,
+  unionOf,
   type FieldSet,
 } from '../../../../../shared/model/apply/fields/field-set.ts'
 import { fieldSets, paths } from './field-arbitrary.ts'
@@ -71,11 +72,22 @@ describe('a field set', () => {
     expect(isSubset(setOfPaths(a), setOfPaths(b))).toBe(is)
   })
 
+  it('of many sets is the same as of one after the other', () => {
+    const agrees = (sets: readonly FieldSet[]) => {
+      const all = sets.reduce((sum, set) => union(sum, set), noFields)
+      expect(plain(unionOf(sets))).toEqual(plain(all))
+      expect(unionOf(sets) === noFields).toBe(all === noFields)
+      expect(unionOf([...sets, noFields]) === noFields).toBe(all === noFields)
+    }
+    fc.assert(fc.property(fc.array(fieldSets, { maxLength: 5 }), agrees))
+  })
+
   it('is itself when nothing is taken from it', () => {
     const shares = (a: FieldSet, b: FieldSet) => {
       const others = difference(b, a)
       expect(difference(a, others)).toBe(a)
       expect(union(a, noFields)).toBe(a)
+      expect(unionOf([noFields, a, noFields])).toBe(a)
     }
     fc.assert(fc.property(fieldSets, fieldSets, shares))
   })
