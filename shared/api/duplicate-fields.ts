@@ -1,6 +1,5 @@
-import { parseJson } from '../model/parse-json.ts'
 import { isObject, type Json } from '../model/json.ts'
-import { child, entry } from '../model/schema/field-error.ts'
+import { isName, pathOfSteps, scanJson, type Place } from './json-scan.ts'
 
 const faults = new WeakMap<object, readonly string[]>()
 
@@ -38,11 +37,7 @@ const duplicatesMax = 100
 /** No fewer than there are: a text may hold what looks like a name. */
 function countNames(text: string): number {
   let count = 0
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
-    let next = at + 1
-    while (isSpace(text.charCodeAt(next))) next++
-    if (text.charCodeAt(next) === colon) count++
-  }
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) if (isName(text, at + 1)) count++
   return count
 }
 
@@ -54,45 +49,18 @@ function countFields(value: unknown): number {
   return count
 }
 
-const colon = 0x3a
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
-}
-
-/** An object or a list that the scan stands in. */
-interface Open {
-  readonly path: string
-  /** Of an object: the names so far. */
-  readonly names: Set<string> | undefined
-  /** The field, or the number of the item, that comes next. */
-  at: string | number
-}
-
-/** The text is known to be JSON. A string is a name where a colon follows. */
 function scan(text: string): readonly string[] {
   const found = new Set<string>()
-  const stack: Open[] = []
-  const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/g
-  for (const [word, isName] of text.matchAll(token)) {
-    const open = stack.at(-1)
-    if (word === '{' || word === '[')
-      stack.push({ path: pathIn(open), names: word === '{' ? new Set() : undefined, at: 0 })
-    else if (word === '}' || word === ']') stack.pop()
-    else if (word === ',' && typeof open?.at === 'number') open.at++
-    else if (isName !== undefined && open?.names !== undefined)
-      enter(open, parseJson(word.slice(0, word.length - isName.length)) as string, found)
-  }
+  const names = new WeakMap<Place, Set<string | number>>()
+  scanJson(text, {
+    name: (places) => {
+      const place = places.at(-1)
+      if (place === undefined) return
+      const step = place.step()
+      const before = names.get(place) ?? new Set()
+      if (before.has(step) && found.size < duplicatesMax) found.add(pathOfSteps(places.map((one) => one.step())))
+      names.set(place, before.add(step))
+    },
+  })
   return [...found]
-}
-
-function enter(open: Open, name: string, found: Set<string>): void {
-  open.at = name
-  if (open.names?.has(name) === true && found.size < duplicatesMax) found.add(child(open.path, name))
-  open.names?.add(name)
-}
-
-function pathIn(open: Open | undefined): string {
-  if (open === undefined) return ''
-  return typeof open.at === 'string' ? child(open.path, open.at) : entry(open.path, open.at)
 }

@@ -1,6 +1,6 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject } from '../model/json.ts'
-import { child, entry } from '../model/schema/field-error.ts'
+import { pathOfSteps, scanJson, type Step } from './json-scan.ts'
 
 /**
  * Numbers are doubles here, and integers of 64 bits are more than doubles keep. What would come back as another number
@@ -12,15 +12,20 @@ import { child, entry } from '../model/schema/field-error.ts'
  * little depth.
  */
 export function refuseInexact(text: string): void {
-  if (mayBeInexact.test(text)) keepExactly(parseWithSource(text, markInexact))
+  if (!mayBeInexact.test(text)) return
+  scanJson(text, {
+    number: (from, to, places) => {
+      if (to - from < inexactMin || isKept(text.slice(from, to))) return
+      const steps = places.map((place) => place.step())
+      if (!isBound(steps)) refuse(steps)
+    },
+  })
 }
 
 /** Of most bodies this is all that the check costs: a number of so many digits, or so high an exponent, is rare. */
 const mayBeInexact = /[\s:[,]-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
-
-type Reviver = (key: string, value: unknown, context: { readonly source: string }) => unknown
-// oxlint-disable-next-line no-restricted-properties -- only numbers are looked at
-const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown
+/** The shortest is 1e309. */
+const inexactMin = 5
 
 /** Stands in a parsed body for a number that cannot be kept. */
 class Inexact {
@@ -31,65 +36,52 @@ class Inexact {
   }
 }
 
-function markInexact(_key: string, value: unknown, { source }: { readonly source: string }): unknown {
-  return typeof value === 'number' ? exactly(value, source) : value
-}
-
-function exactly(value: number, written: string): number | Inexact {
-  const isKept = Number.isFinite(value) && (!/^-?\d+$/.test(written) || String(value) === written)
-  return isKept || Number.isSafeInteger(value) ? value : new Inexact(written)
+function isKept(written: string, value = Number(written)): boolean {
+  const isSame = Number.isFinite(value) && (!/^-?\d+$/.test(written) || String(value) === written)
+  return isSame || Number.isSafeInteger(value)
 }
 
 /** For the YAML parser, which is asked for integers as bigints: they become numbers where they can. */
 export function exactNumber(_key: unknown, value: unknown): unknown {
-  return typeof value === 'bigint' || typeof value === 'number' ? exactly(Number(value), String(value)) : value
+  if (typeof value !== 'bigint' && typeof value !== 'number') return value
+  const [number, written] = [Number(value), String(value)]
+  return isKept(written, number) ? number : new Inexact(written)
 }
 
 /** The value, if all its numbers were kept. Throws BAD_REQUEST. */
 export function keepExactly<Value>(value: Value): Value {
-  return keepNumbers(value, { path: '', name: '', belowSchema: undefined }) as Value
+  return keepNumbers(value, []) as Value
 }
 
-/** A place in a body. To read its whole path at each takes time by the length of all paths. */
-interface Place {
-  readonly path: string
-  readonly name: string
-  /** Of a place in the schema of a definition: how many steps below it. */
-  readonly belowSchema: number | undefined
-}
-
-function keepNumbers(value: unknown, place: Place): unknown {
-  if (value instanceof Inexact) return isBound(place) ? Number(value.written) : refuse(place.path)
-  if (Array.isArray(value)) return value.map((item, i) => keepNumbers(item, stepTo(place, entry(place.path, i), '')))
+/** `steps` is as it was when this returns. */
+function keepNumbers(value: unknown, steps: Step[]): unknown {
+  if (value instanceof Inexact) return isBound(steps) ? Number(value.written) : refuse(steps)
+  const keepAt = (step: Step, below: unknown): unknown => {
+    steps.push(step)
+    const kept = keepNumbers(below, steps)
+    steps.pop()
+    return kept
+  }
+  if (Array.isArray(value)) return value.map((item, i) => keepAt(i, item))
   if (!isObject(value)) return value
-  const below = (name: string): Place => stepTo(place, child(place.path, name), name)
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, keepNumbers(field, below(name))]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, keepAt(name, field)]))
 }
-
-function stepTo({ belowSchema: above }: Place, path: string, name: string): Place {
-  if (above !== undefined) return { path, name, belowSchema: above + 1 }
-  return { path, name, belowSchema: isSchema(name, path) ? 0 : undefined }
-}
-
-function isSchema(name: string, path: string): boolean {
-  return name === 'schema' && path.length < schemaPathMax && schemaPath.test(path)
-}
-
-const schemaPathMax = 40
-const schemaPath = /^spec\.versions\[\d+\]\.schema$/
 
 /**
  * In the schema of a definition, which has doubles for them in Kubernetes too: the bounds of 64 bits are often written
  * there.
  */
-function isBound({ name, belowSchema = 0 }: Place): boolean {
-  return belowSchema > 1 && bounds.has(name)
+function isBound(steps: readonly Step[]): boolean {
+  const [spec, versions, number, schema] = steps
+  const isInSchema = spec === 'spec' && versions === 'versions' && typeof number === 'number' && schema === 'schema'
+  return isInSchema && steps.length > 5 && bounds.has(steps.at(-1))
 }
 
-const bounds: ReadonlySet<string> = new Set(['minimum', 'maximum', 'multipleOf'])
+const bounds: ReadonlySet<unknown> = new Set(['minimum', 'maximum', 'multipleOf'])
 
 /** The number is not told: it may be a Secret's. */
-function refuse(field: string): never {
+function refuse(steps: readonly Step[]): never {
+  const field = pathOfSteps(steps)
   const message = 'it is a number that cannot be kept exactly; write it as a string'
   throw new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', field, message }] },

@@ -196,6 +196,24 @@ const rows: readonly Row[] = [
     status,
   })),
   {
+    because: 'as many numbers as a body has room for, the last of which is too large',
+    line: 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    sent: { body: `{"spec":{"a":[${'1,'.repeat(523_000)}1e999]}}` },
+    status: 400,
+  },
+  {
+    because: 'as many numbers that are too large, or almost',
+    line: 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    sent: { body: `{"spec":{"a":[${'1e308,'.repeat(174_000)}1e999]}}` },
+    status: 400,
+  },
+  {
+    because: 'as many names as a body has room for, two of which are the same',
+    line: `POST ${pathOf('free')}?dryRun=All`,
+    sent: { body: `{"spec":{${Array.from({ length: 95_000 }, (_, i) => `"${i}":1,`).join('')}"1":1}}` },
+    status: 413,
+  },
+  {
     because: 'managers that are many',
     line: `POST ${pathOf('free')}?dryRun=All`,
     sent: { body: JSON.stringify({ metadata: { name: 'm', managedFields: many(2_000, (i) => managed(i)) } }) },
