@@ -211,7 +211,7 @@ async function reviewBy(
   { namespaceObject, meter, decide, ...options }: MutationOptions & Surrounding,
 ): Promise<readonly string[]> {
   const matched = matchedOf(asked, namespaceObject)
-  const failed: JsonObject[] = []
+  const noteFailures = createFailureNotes(asked)
   const warnings: string[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
@@ -223,9 +223,8 @@ async function reviewBy(
       const { denials, isMisconfigured } = await judgeBinding({ policy, binding }, subject, options)
       const isDenied = isMisconfigured || binding.spec.validationActions.includes('Deny')
       if (binding.spec.validationActions.includes('Audit'))
-        failed.push(...denials.map((denial) => failureNote({ policy, binding }, denial)))
+        noteFailures(denials.map((denial) => failureNote({ policy, binding }, denial)))
       const [first] = denials
-      if (failed.length > 0) asked.annotate?.(failureKey, JSON.stringify(failed))
       if (first !== undefined && isDenied) throw deniedByPolicy(asked, [policy.name, binding.name], first)
       if (!binding.spec.validationActions.includes('Warn')) continue
       for (const { message } of denials)
@@ -238,6 +237,21 @@ async function reviewBy(
 }
 
 const failureKey = 'validation.policy.admission.k8s.io/validation_failure'
+/** No record keeps more of an annotation: what fails behind it is not told. */
+const failuresLengthMax = 1_000
+
+/** Tells the record of the request what has failed so far, all in one annotation. */
+function createFailureNotes({ annotate }: Pick<Reviewed, 'annotate'>): (notes: readonly JsonObject[]) => void {
+  const failed: JsonObject[] = []
+  let length = 0
+  return (notes) => {
+    if (annotate === undefined || notes.length === 0 || length >= failuresLengthMax) return
+    failed.push(...notes)
+    const text = JSON.stringify(failed)
+    length = text.length
+    annotate(failureKey, text)
+  }
+}
 
 /** As Kubernetes writes it down. */
 function failureNote({ policy, binding }: ReviewedBinding, { message, expression = 0 }: Denial): JsonObject {

@@ -151,6 +151,7 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'defaults of a version of a definition, held against its schema': [
     constant(`${model}/schema/structural.ts`, 'defaultStepsMax'),
   ],
+  'versions of a definition': [constant(`${model}/crd/check-crd.ts`, 'versionsMax')],
   'columns of a version of a definition': [constant(`${model}/crd/check-version.ts`, 'columnsMax')],
   'a row of a table': [
     constant(`${api}/table/table.ts`, 'rowValuesMax'),

@@ -12,7 +12,7 @@ import type {
   SentDefinition,
 } from '../custom-resource-definition.ts'
 import { equal, type Json } from '../json.ts'
-import { child, entry, fieldRequired, type FieldError, forbidden, invalid } from '../schema/field-error.ts'
+import { child, entry, fieldRequired, type FieldError, forbidden, invalid, tooMany } from '../schema/field-error.ts'
 import { checkWebhookClient } from '../webhook-client.ts'
 import { validate } from '../schema/validate.ts'
 
@@ -38,6 +38,8 @@ export function checkShape(object: SentDefinition): readonly FieldError[] {
   return validate(customResourceDefinitionSchema, object as Json)
 }
 
+/** The kind of each is made anew with each change of the definition, and knows all the others. */
+const versionsMax = 100
 /** All rules of a definition are compiled while one request waits. */
 const ruleTextMax = 25_000
 
@@ -46,6 +48,7 @@ function checkVersions(
   live: CustomResourceDefinition | undefined,
 ): readonly FieldError[] {
   const field = 'spec.versions'
+  if (versions.length > versionsMax) return [tooMany(field, versions.length, versionsMax)]
   const names = versions.map(({ name }) => name)
   const ruleText = versions.reduce((sum, { schema }) => sum + measureRules(schema), 0)
   if (ruleText > ruleTextMax) {

@@ -75,6 +75,8 @@ interface Row {
 
 const version = 'spec.versions[0]'
 const column = { name: 'Color', type: 'string' as const, jsonPath: '.spec.color' }
+const versions = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ ...v1, name: `v${i + 1}`, storage: i === 0 }))
 const columns = (count: number) => Array.from({ length: count }, () => column)
 
 /** Patterns take so many steps to compile in all, wherever they stand. */
@@ -499,6 +501,12 @@ const rows: readonly Row[] = [
     crd: inGroup('apps.k8s.io', { 'api-approved.kubernetes.io': '' }),
     errors: ['metadata.annotations[api-approved.kubernetes.io]: Required value'],
   },
+  {
+    because: 'there are so many versions at most',
+    crd: withSpec({ versions: versions(101) }),
+    errors: ['spec.versions: Too many: 101: must have at most 100 items'],
+  },
+  { because: 'there may be so many versions', crd: withSpec({ versions: versions(100) }) },
   {
     because: 'there are so many columns at most',
     crd: withVersion({ additionalPrinterColumns: columns(65) }),

@@ -232,6 +232,18 @@ describe('a policy', () => {
     expect(written).toEqual(notes.length === 0 ? [] : [[key, notes]])
   })
 
+  it('says no more of what it finds than a record keeps', async () => {
+    const long = { expression: no, message: 'too small '.repeat(50).trim() }
+    const binding = { validationActions: ['Audit'] }
+    const others = Array.from({ length: 9 }, (_, i) => bindingOf('p', binding, `other-${i}`))
+    const { review } = openAdmission({ objects: [...validating('p', [long], { binding }), ...others] })
+    const lengths: number[] = []
+    await review({ ...creation, annotate: (_, value) => void lengths.push(value.length) })
+    expect(lengths).toEqual([expect.any(Number), expect.any(Number)])
+    expect(lengths[0]).toBeLessThan(1_000)
+    expect(lengths[1]).toBeGreaterThanOrEqual(1_000)
+  })
+
   it('writes notes of its own under its name', async () => {
     const spec = { auditAnnotations: [{ key: 'size', valueExpression: 'string(object.spec.size)' }] }
     const { review } = openAdmission({ objects: validating('p', 'true', { spec }) })
