@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../model/json.ts'
-import { isName, pathOfSteps, scanJson, type Place } from './json-scan.ts'
+import { isName, pathOfSteps, scanJson, type JsonPlace } from './json-scan.ts'
 
 const faults = new WeakMap<object, readonly string[]>()
 
@@ -51,7 +51,7 @@ function countFields(value: unknown): number {
 
 function scan(text: string): readonly string[] {
   const found = new Set<string>()
-  const names = new WeakMap<Place, Set<string | number>>()
+  const names = new WeakMap<JsonPlace, Set<string | number>>()
   scanJson(text, {
     name: (places) => {
       const place = places.at(-1)

@@ -1,6 +1,6 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject } from '../model/json.ts'
-import { pathOfSteps, scanJson, type Step } from './json-scan.ts'
+import { pathOfSteps, scanJson, type JsonStep } from './json-scan.ts'
 
 /**
  * Numbers are doubles here, and integers of 64 bits are more than doubles keep. What would come back as another number
@@ -54,9 +54,9 @@ export function keepExactly<Value>(value: Value): Value {
 }
 
 /** `steps` is as it was when this returns. */
-function keepNumbers(value: unknown, steps: Step[]): unknown {
+function keepNumbers(value: unknown, steps: JsonStep[]): unknown {
   if (value instanceof Inexact) return isBound(steps) ? Number(value.written) : refuse(steps)
-  const keepAt = (step: Step, below: unknown): unknown => {
+  const keepAt = (step: JsonStep, below: unknown): unknown => {
     steps.push(step)
     const kept = keepNumbers(below, steps)
     steps.pop()
@@ -71,7 +71,7 @@ function keepNumbers(value: unknown, steps: Step[]): unknown {
  * In the schema of a definition, which has doubles for them in Kubernetes too: the bounds of 64 bits are often written
  * there.
  */
-function isBound(steps: readonly Step[]): boolean {
+function isBound(steps: readonly JsonStep[]): boolean {
   const [spec, versions, number, schema] = steps
   const isInSchema = spec === 'spec' && versions === 'versions' && typeof number === 'number' && schema === 'schema'
   return isInSchema && steps.length > 5 && bounds.has(steps.at(-1))
@@ -80,7 +80,7 @@ function isBound(steps: readonly Step[]): boolean {
 const bounds: ReadonlySet<unknown> = new Set(['minimum', 'maximum', 'multipleOf'])
 
 /** The number is not told: it may be a Secret's. */
-function refuse(steps: readonly Step[]): never {
+function refuse(steps: readonly JsonStep[]): never {
   const field = pathOfSteps(steps)
   const message = 'it is a number that cannot be kept exactly; write it as a string'
   throw new OperatingError('BAD_REQUEST', `${field}: ${message}`, {

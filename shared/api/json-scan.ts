@@ -2,20 +2,20 @@ import { parseJson } from '../model/parse-json.ts'
 import { child, entry } from '../model/schema/field-error.ts'
 
 /** The field of an object, or the number of an item in a list. */
-export type Step = string | number
+export type JsonStep = string | number
 
 /** What a scan tells of, each with the objects and lists that it is in. */
 export interface JsonVisitor {
   /** A field begins: the last place names it. */
-  readonly name?: (places: readonly Place[]) => void
+  readonly name?: (places: readonly JsonPlace[]) => void
   /** A number, as it is written from here to there: its own place is the last one. */
-  readonly number?: (from: number, to: number, places: readonly Place[]) => void
+  readonly number?: (from: number, to: number, places: readonly JsonPlace[]) => void
 }
 
 /** An object or a list that a scan is in, and which of its values comes next. */
-export class Place {
+export class JsonPlace {
   readonly isList: boolean
-  #step: Step = 0
+  #step: JsonStep = 0
   /** The name as JSON has it: few are ever asked for. */
   #written: string | undefined
 
@@ -23,7 +23,7 @@ export class Place {
     this.isList = isList
   }
 
-  step(): Step {
+  step(): JsonStep {
     if (this.#written !== undefined) this.#step = parseJson(this.#written) as string
     this.#written = undefined
     return this.#step
@@ -40,7 +40,7 @@ export class Place {
 
 /** Goes through a text, which is known to be JSON, once. What JSON.parse leaves out is told here. */
 export function scanJson(text: string, { name, number }: JsonVisitor): void {
-  const places: Place[] = []
+  const places: JsonPlace[] = []
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === quote) {
@@ -50,7 +50,7 @@ export function scanJson(text: string, { name, number }: JsonVisitor): void {
         name?.(places)
       }
       at = end - 1
-    } else if (code === openBrace || code === openBracket) places.push(new Place(code === openBracket))
+    } else if (code === openBrace || code === openBracket) places.push(new JsonPlace(code === openBracket))
     else if (code === closeBrace || code === closeBracket) places.pop()
     else if (code === comma) {
       const last = places.at(-1)
@@ -64,7 +64,7 @@ export function scanJson(text: string, { name, number }: JsonVisitor): void {
 }
 
 /** Where the text of a field in this place would be told of: `spec.list[3].name`. */
-export function pathOfSteps(steps: readonly Step[]): string {
+export function pathOfSteps(steps: readonly JsonStep[]): string {
   return steps.reduce<string>((path, step) => (typeof step === 'string' ? child(path, step) : entry(path, step)), '')
 }
 
