@@ -92,6 +92,7 @@ export interface Context {
 
   /**
    * The object is gone, and this is its last state; only with `onRemoved: 'reconcile'`. It can own nothing any more.
+   * What `once` and `notes` remember of its life is gone with it: they begin anew, and last until the last run ends.
    */
   readonly removed: boolean
 

@@ -1,3 +1,4 @@
+import { withMemory, type EngineState } from '../../model/engine-state.ts'
 import { keyOf, type ObjectKey } from '../../model/object-key.ts'
 import { removedKindOf } from '../../model/removed-kind.ts'
 import { apiVersionOf, type ApiObject } from '../../model/object.ts'
@@ -72,7 +73,20 @@ export function withoutRemoved(
   const { metadata, removed } = record.object as RemovedRecord
   const left = removed.filter((object) => object.metadata.uid !== seenOff.metadata.uid)
   if (metadata.uid !== uid || left.length === removed.length) return record
-  return { ...record, object: { ...record.object, removed: left } }
+  return { engine: withoutEffects(record.engine, seenOff), object: { ...record.object, removed: left } }
+}
+
+/** Under what an effect of one of its objects is recorded with the record. */
+export function effectKey({ metadata: { uid } }: ApiObject, key: string): string {
+  return `${uid}.${key}`
+}
+
+/** The state itself if none is recorded. */
+function withoutEffects(engine: EngineState, seenOff: ApiObject): EngineState {
+  const { once = {} } = engine.memory ?? {}
+  const left = Object.entries(once).filter(([key]) => !key.startsWith(effectKey(seenOff, '')))
+  if (left.length === Object.keys(once).length) return engine
+  return withMemory(engine, { ...engine.memory, once: Object.fromEntries(left) })
 }
 
 /** The record as a run begins with it: held by the finalizer that a run lets go of. The record itself if it is so. */

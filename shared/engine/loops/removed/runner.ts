@@ -1,4 +1,3 @@
-import { OperatingError } from '../../../model/errors.ts'
 import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { dueAtMs } from '../../../model/engine-state.ts'
@@ -8,7 +7,6 @@ import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
-import { concealInRun } from '../../turn/run-context.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
 import { withWakeUpBy } from '../../turn/endings.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
@@ -26,6 +24,7 @@ import {
   withoutRemoved,
   type RemovedRecord,
 } from '../../state/removed-record.ts'
+import { createLastContext, forgetNotes } from './last-context.ts'
 
 /**
  * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for
@@ -71,17 +70,11 @@ function inPresentVersion({ kind: { conversion } }: Controller, object: ApiObjec
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
 function createRemovedController(controller: Controller, { store, events }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
-  const lastContext = (ctx: Context, object: ApiObject): Context => ({
-    ...ctx,
-    removed: true,
-    event: (type, reason, message) =>
-      events.record(object, concealInRun(ctx, { type, reason, message, component: controller.name })),
-    apply: (kind, given, options) =>
-      options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
-  })
   const change = async (record: ApiObject, next: (live: StoredObject) => StoredObject): Promise<void> => {
     const nextOf = (live: StoredObject | undefined): StoredObject | undefined => live && next(live)
-    await writeNewest(store, keyOf(record), nextOf, () => ['meta'])
+    await writeNewest(store, keyOf(record), nextOf, (before, after) =>
+      after.engine === before.engine ? ['meta'] : ['meta', 'engine'],
+    )
   }
   /** Who was seen off is not run again, whatever becomes of the others: all of them may take longer than one run. */
   const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
@@ -91,8 +84,10 @@ function createRemovedController(controller: Controller, { store, events }: Engi
       const faults = findSpecFaults(controller.kind, object)
       if (faults !== undefined) throw withReport(stop(specInvalid, faults), { retryWithin: lookAgain })
       const last = inPresentVersion(controller, object)
-      const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext(ctx, last))
+      const lastContext = createLastContext(ctx, last, { events, component: controller.name })
+      const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext)
       if (outcome.kind !== 'done') return outcome
+      forgetNotes(ctx.notes, last)
       if (object === removed.at(-1)) break
       await change(record, (live) => withoutRemoved(live, record, object))
     }
@@ -110,13 +105,6 @@ function createRemovedController(controller: Controller, { store, events }: Engi
 
 /** Nobody can correct what is gone; the next version of its reconciler may expect what it was. */
 const lookAgain = '15m'
-
-function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
-  return new OperatingError(
-    'BAD_REQUEST',
-    `${kind} ${metadata.name} is gone and its children go with it; apply with { owned: false } what is to stay`,
-  )
-}
 
 /**
  * The record's part of a turn that goes on with the object of that name; waits of the record are found by the sweep. If

@@ -169,6 +169,37 @@ describe('a key of a controller that is told of removals', () => {
     expect([did.at(-1), recordNow()]).toEqual(['settle', undefined])
   })
 
+  it('gives each of its objects effects and notes of its own, which no other of that name has', async () => {
+    const begun: unknown[] = []
+    const { take, recordNow, clock } = worldOf({
+      record: recordOf([objectOf('a'), objectOf('b')]),
+      run: async ({ metadata: { uid } }, { once, notes }) => {
+        const noted = [notes.get('n'), notes.get('other')]
+        notes.set('n', `of ${uid}`)
+        notes.set('other', 1)
+        notes.set('other', undefined)
+        await notes.keep()
+        const result = await once('drop', async ({ token, mayHaveHappened }) => {
+          begun.push([uid, token.split('.').length, mayHaveHappened, ...noted])
+          return uid
+        })
+        expect(result).toBe(uid)
+        return uid === 'b' && noted[0] === undefined ? again('5s') : done()
+      },
+    })
+    await take()
+    expect(begun).toEqual([
+      ['a', 3, false, undefined, undefined],
+      ['b', 3, false, undefined, undefined],
+    ])
+    // What is left is of the second, whose last run goes on, and who is not done to twice.
+    expect(recordNow()?.engine.memory).toMatchObject({ notes: { b: { n: 'of b' } } })
+    expect(Object.keys(recordNow()?.engine.memory?.once ?? {})).toEqual(['b.drop'])
+    await clock.advance(5_000)
+    await take('timer')
+    expect([begun.length, recordNow()]).toEqual([2, undefined])
+  })
+
   it.each([
     ['that has not run', 'change', {}, true],
     ['that has not run', 'timer', { wakeAtMs: nowMs }, true],

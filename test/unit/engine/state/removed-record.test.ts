@@ -7,6 +7,7 @@ import {
   recordKind,
   withHold,
   withoutMarks,
+  effectKey,
   withoutRemoved,
   withRemoved,
   type RemovedRecord,
@@ -145,6 +146,18 @@ describe('the record of removed objects', () => {
     expect(left.object.metadata).toBe(both.object.metadata)
     expect(withoutRemoved(left, both.object, x)).toBe(left)
     expect(withoutRemoved(both, goneObject('other'), x)).toBe(both)
+  })
+
+  it('forgets the effects of who was seen off, and those of nobody else', () => {
+    const [x, y] = [goneObject('x'), goneObject('y')]
+    const record = { of: 'digest', state: 'done' } as const
+    const once = { [effectKey(x, 'drop')]: record, [effectKey(x, 'tell')]: record, [effectKey(y, 'drop')]: record }
+    const { object } = withRemoved(withRemoved(undefined, x, 1_000), y, 2_000)
+    const both = { object, engine: { wakeAtMs: 7, memory: { once, notes: { y: 1 } } } }
+    const { engine } = withoutRemoved(both, object, x)
+    expect(engine).toEqual({ wakeAtMs: 7, memory: { once: { [effectKey(y, 'drop')]: record }, notes: { y: 1 } } })
+    expect(withoutRemoved({ object, engine }, object, x).engine).toBe(engine)
+    expect(withoutRemoved({ object, engine }, object, y).engine).toEqual({ wakeAtMs: 7, memory: { notes: { y: 1 } } })
   })
 
   it('tells that objects came after the first', () => {
