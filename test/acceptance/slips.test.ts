@@ -54,6 +54,35 @@ describe('a forgotten await', () => {
     expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', message })
   })
 
+  const entry = { parameter: { name: 'shop/x' } }
+  const roleArn = 'arn:aws:iam::123456789012:role/Tenant'
+  it.each([
+    ['outside.keepSecret', (ctx: Context) => ctx.outside.keepSecret(entry, { a: 'b' })],
+    ['outside.readSecret', (ctx: Context) => ctx.outside.readSecret(entry)],
+    ['outside.removeSecret', (ctx: Context) => ctx.outside.removeSecret(entry)],
+    ['outside.assumeRole', (ctx: Context) => ctx.outside.assumeRole({ roleArn })],
+    ['notes.keep', (ctx: Context) => ctx.notes.keep()],
+  ] as const)('of %s fails the run, too', async (verb, call) => {
+    const never = () => new Promise<never>(() => {})
+    const grants = [{ parameter: 'shop/' }]
+    const controller = defineReconciler(Widget, {
+      vault: { reads: grants, writes: grants },
+      reconcile: async (_: unknown, ctx: Context) => {
+        void call(ctx)
+        return done()
+      },
+    })
+    env = await createTestEnv({
+      reconcilers: [controller],
+      vault: { read: never, write: never, remove: never },
+      roles: { assume: never },
+    })
+    await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+    await env.settle()
+    const message = `the run ended while ctx.${verb} was under way: an await is missing`
+    expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'False', message })
+  })
+
   it('of a call that is refused ends no process', async () => {
     const bad = { metadata: { name: 'No Name' }, data: {} }
     await runOnce(widgets([], forgetting(bad, again('1h'))))

@@ -1,5 +1,15 @@
 /** The verbs that read and write, and side effects. An event may be told by the way. */
-export type TrackedVerb = 'once' | 'get' | 'list' | 'apply' | 'create' | 'children' | 'patch' | 'delete'
+export type TrackedVerb =
+  | 'once'
+  | 'get'
+  | 'list'
+  | 'apply'
+  | 'create'
+  | 'children'
+  | 'patch'
+  | 'delete'
+  | 'notes.keep'
+  | `outside.${'assumeRole' | 'readSecret' | 'keepSecret' | 'removeSecret'}`
 
 /** Which calls of a run's context are under way, so that a run does not count as done while one is. */
 export class ContextCalls {

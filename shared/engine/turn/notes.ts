@@ -2,6 +2,7 @@ import { refuseForeign } from '../../model/foreign-part.ts'
 import { copyJson, type Json } from '../../model/json.ts'
 import { withMemory, type Memory } from '../../model/engine-state.ts'
 import type { Notes } from '../../reconciler/notes.ts'
+import type { ContextCalls } from './context-calls.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunTime } from './run-times.ts'
 
@@ -11,11 +12,13 @@ const lengthMax = 4_096
 export class RunNotes implements Notes {
   readonly #memory: RunMemory
   readonly #time: RunTime
+  readonly #calls: ContextCalls
   #noted: NonNullable<Memory['notes']>
 
-  constructor(memory: RunMemory, time: RunTime) {
+  constructor(memory: RunMemory, time: RunTime, calls: ContextCalls) {
     this.#memory = memory
     this.#time = time
+    this.#calls = calls
     this.#noted = memory.live().engine.memory?.notes ?? {}
   }
 
@@ -33,7 +36,11 @@ export class RunNotes implements Notes {
     this.#noted = next
   }
 
-  async keep(): Promise<void> {
+  keep(): Promise<void> {
+    return this.#calls.track('notes.keep', this.#keep())
+  }
+
+  async #keep(): Promise<void> {
     this.#time.throwIfOver()
     const kept = this.#noted
     await this.#memory.remember((engine) => withMemory(engine, { ...engine.memory, notes: kept }))

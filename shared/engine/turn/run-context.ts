@@ -57,8 +57,8 @@ export class RunContext implements Context {
     this.#verbs = new RunVerbs({ manager: controller.name, rights: controller.rights, object, engine, seen, time })
     this.deadlineMs = time.deadlineMs
     this.attempt = attemptsOf(stored.engine, object.metadata.generation)
-    this.notes = new RunNotes(memory, time)
-    this.outside = new RunOutside(run, this)
+    this.notes = new RunNotes(memory, time, this.#calls)
+    this.outside = new RunOutside(run, this, this.#calls)
     this.log = seen.logger
     Object.defineProperties(this, RunContext.#madeWhenAsked)
   }
@@ -147,15 +147,21 @@ function record(
 class RunOutside implements Outside {
   readonly #run: ContextOptions
   readonly #verbs: Pick<Context, 'get'>
+  readonly #calls: ContextCalls
   declare readonly allowances?: Allowances
 
-  constructor(run: ContextOptions, verbs: Pick<Context, 'get'>) {
+  constructor(run: ContextOptions, verbs: Pick<Context, 'get'>, calls: ContextCalls) {
     this.#run = run
     this.#verbs = verbs
+    this.#calls = calls
     if (run.engine.allowances !== undefined) this.allowances = run.engine.allowances
   }
 
-  async assumeRole(role?: AssumedRole): Promise<RoleCredentials> {
+  assumeRole(role?: AssumedRole): Promise<RoleCredentials> {
+    return this.#calls.track('outside.assumeRole', this.#assumeRole(role))
+  }
+
+  async #assumeRole(role: AssumedRole | undefined): Promise<RoleCredentials> {
     const { time, seen } = this.#run
     time.signal.throwIfAborted()
     const credentials = await assumeRole(role, this.#run)
@@ -165,15 +171,15 @@ class RunOutside implements Outside {
   }
 
   readSecret(source: SecretSource): Promise<string> {
-    return readSecretSource(source, this.#beginUse())
+    return this.#calls.track('outside.readSecret', readSecretSource(source, this.#beginUse()))
   }
 
   keepSecret(target: SecretTarget, data: Readonly<Record<string, string>>): Promise<void> {
-    return keepInVault(target, data, this.#beginUse())
+    return this.#calls.track('outside.keepSecret', keepInVault(target, data, this.#beginUse()))
   }
 
   removeSecret(target: SecretTarget): Promise<void> {
-    return removeFromVault(target, this.#beginUse())
+    return this.#calls.track('outside.removeSecret', removeFromVault(target, this.#beginUse()))
   }
 
   #beginUse(): UsingVault {

@@ -155,7 +155,7 @@ export class RunVerbs {
 
   #place(at: string | At): Place {
     const namespace = this.#options.object.metadata.namespace ?? ''
-    return typeof at === 'string' ? { namespace, name: at } : { namespace, ...at }
+    return typeof at === 'string' ? { namespace, name: at } : { namespace: at.namespace ?? namespace, name: at.name }
   }
 
   /** Where an object is to be, and what it is to be. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ContextCalls } from '../../../../shared/engine/turn/context-calls.ts'
 import { createOnce } from '../../../../shared/engine/turn/once.ts'
 import { RunNotes } from '../../../../shared/engine/turn/notes.ts'
 import type { RunMemory } from '../../../../shared/engine/turn/run-memory.ts'
@@ -145,7 +146,7 @@ describe('once', () => {
 describe('notes', () => {
   it('are those of earlier runs, are set and taken away, and kept when that is asked for', async () => {
     const { memory, writes } = memoryOf({ memory: { notes: { a: 1, b: 2 }, syncedAtMs: 3 } })
-    const notes = new RunNotes(memory, time)
+    const notes = new RunNotes(memory, time, new ContextCalls())
     expect(notes.get('a')).toBe(1)
     notes.set('a', 'x')
     notes.set('b', undefined)
@@ -158,7 +159,7 @@ describe('notes', () => {
     [4_096, true],
     [4_097, false],
   ])('of %d characters are kept: %j', (length, is) => {
-    const notes = new RunNotes(memoryOf().memory, time)
+    const notes = new RunNotes(memoryOf().memory, time, new ContextCalls())
     const set = (): void => notes.set('k', 'x'.repeat(length - '{"k":""}'.length))
     if (is) set()
     else expect(set).toThrow('4096 characters at most')
@@ -167,7 +168,7 @@ describe('notes', () => {
 
   it('are changed by set alone: what was set, and what is read, is a copy', async () => {
     const { memory, writes } = memoryOf()
-    const notes = new RunNotes(memory, time)
+    const notes = new RunNotes(memory, time, new ContextCalls())
     const progress = { step: 1, done: ['a'] }
     notes.set('p', progress)
     await notes.keep()
@@ -184,7 +185,7 @@ describe('notes', () => {
   })
 
   it('are what JSON can say, and of names that every object has only what was set', () => {
-    const notes = new RunNotes(memoryOf().memory, time)
+    const notes = new RunNotes(memoryOf().memory, time, new ContextCalls())
     expect(() => notes.set('p', { rate: Number.NaN })).toThrow('notes: p.rate is NaN; JSON has')
     expect(() => notes.set('p', new Date(0) as unknown as Json)).toThrow('notes: p is of class Date')
     expect(notes.get('constructor')).toBeUndefined()
@@ -194,7 +195,7 @@ describe('notes', () => {
 
   it('are not kept when the time of the run is over', async () => {
     const { memory, writes } = memoryOf()
-    await expect(new RunNotes(memory, over).keep()).rejects.toThrow('the run is over')
+    await expect(new RunNotes(memory, over, new ContextCalls()).keep()).rejects.toThrow('the run is over')
     expect(writes).toEqual([])
   })
 })

@@ -152,6 +152,9 @@ describe('get', () => {
     const { verbs, calls } = verbsIn({ there })
     await verbs.get(plain, { name: 'a', namespace: 'other' })
     expect(calls).toEqual([['get', { namespace: 'other', name: 'a' }]])
+    // As the types let it be said, where they are not exact about what is left out.
+    await verbs.get(plain, { name: 'a', namespace: undefined } as never)
+    expect(calls.at(-1)).toEqual(['get', { namespace: 'default', name: 'a' }])
     const { verbs: bare, calls: asked } = verbsIn({ there, object: clusterOwner })
     await bare.get(plain, 'a')
     expect(asked).toEqual([['get', { namespace: '', name: 'a' }]])
