@@ -9,11 +9,13 @@ import type { Controller } from '../controller.ts'
 import { defineReconciler } from '../define-reconciler.ts'
 import type { Kind, StatusOf } from '../kind.ts'
 import { again, done, stop, waiting, type Outcome, type Report } from '../outcome.ts'
+import { asStored } from './as-stored.ts'
 import { Canary, type CanaryObject } from './canary-kind.ts'
 import {
   beginTrial,
   decideCanary,
   isInShare,
+  obeyPerson,
   type TrialProgress,
   type TrialLook,
   type TrialVerdict,
@@ -50,19 +52,29 @@ export function canaries(controllers: readonly Controller[]): Controller {
 type Status = StatusOf<CanaryObject>
 
 async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Outcome<Status>> {
-  const all = (await ctx.list(kind, { namespace: '' })).filter(isLive)
   const before = progressOf(canary) ?? beginTrial(canary.spec, ctx.now())
+  const word = obeyPerson(canary.spec, before)
+  // It is obeyed though the objects may not be listed now: each of them asks for the share when it runs.
+  if (word !== undefined && isMoved(canary, word.progress)) {
+    await tellEnd(before, word, ctx)
+    return again('1s', reportOf(canary, word, lookBefore(canary)))
+  }
+  const all = (await ctx.list(asStored(kind), { namespace: '' })).filter(isLive)
   const seen = count(all, canary, before, ctx.now())
   const verdict = decideCanary(canary.spec, before, seen, ctx.now())
   const { progress } = verdict
-  if (progress.phase !== before.phase)
-    await ctx.event(progress.phase === 'RolledBack' ? 'Warning' : 'Normal', progress.phase, verdict.message)
+  await tellEnd(before, verdict, ctx)
   const report = reportOf(canary, verdict, seen)
   // Objects ask for the share when they run: it has to be there before they do.
   if (isMoved(canary, progress)) return again('1s', report)
   const left = await wake(all, { canary, kind, share: progress.share }, ctx)
   if (left > 0) return again('1s', report)
   return progress.phase === 'Trial' ? again('30s', report) : done(report)
+}
+
+async function tellEnd({ phase: before }: TrialProgress, { progress, message }: TrialVerdict, ctx: Context) {
+  const { phase } = progress
+  if (phase !== before) await ctx.event(phase === 'RolledBack' ? 'Warning' : 'Normal', phase, message)
 }
 
 function isLive(object: ApiObject): boolean {
@@ -78,14 +90,20 @@ function progressOf({ spec, status = {} }: CanaryObject): TrialProgress | undefi
   return { phase, share, startedAtMs, shareSinceMs, why }
 }
 
-function isMoved({ spec, status }: CanaryObject, { share }: TrialProgress): boolean {
-  return status?.version !== spec.version || status.share !== share
+function isMoved({ spec, status }: CanaryObject, { phase, share }: TrialProgress): boolean {
+  return status?.version !== spec.version || status.phase !== phase || status.share !== share
+}
+
+/** What was seen at the look before. */
+function lookBefore({ status: { trial, others } = {} }: CanaryObject): TrialLook {
+  return { trial: trial ?? { objects: 0, ran: 0, unready: 0 }, others: others ?? { objects: 0, unready: 0 } }
 }
 
 function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: TrialProgress, nowMs: number): TrialLook {
   const isOnTrial = ({ metadata }: ApiObject): boolean => isInShare(metadata.uid, progress.share)
-  const trial = all.filter(isOnTrial)
-  const others = all.filter((object) => !isOnTrial(object))
+  const fit = all.filter((object) => !isUnfit(object, spec.version))
+  const trial = fit.filter(isOnTrial)
+  const others = fit.filter((object) => !isOnTrial(object))
   const untilMs = nowMs - durationMs(spec.grace)
   const ran = trial.filter((object) => hasRun(object, spec.version, untilMs))
   const unready = (some: readonly ApiObject[]): number =>
@@ -94,6 +112,13 @@ function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: Tria
     trial: { objects: trial.length, ran: ran.length, unready: unready(ran) },
     others: { objects: others.length, unready: unready(others) },
   }
+}
+
+/** No code runs what does not fit its kind. Where the new code itself said that word, the mark says that it failed. */
+function isUnfit(object: ApiObject, version: string): boolean {
+  if (conditionOf(object, 'Ready')?.reason !== 'SpecInvalid') return false
+  const mark = conditionOf(object, canaryCondition)
+  return mark?.reason !== version || mark.status !== 'False'
 }
 
 /** A run that has not ended for the grace has had its time. */

@@ -38,8 +38,8 @@ export function beginTrial({ shares }: Spec, nowMs: number): TrialProgress {
 
 /** Worse than the others: back at once. As good for as long as a share is looked at: the next one, or all. */
 export function decideCanary(spec: Spec, progress: TrialProgress, seen: TrialLook, nowMs: number): TrialVerdict {
-  if (spec.decision === 'Promote') return promoted(progress, 'a person promoted it')
-  if (spec.decision === 'RollBack') return rolledBack(progress, 'a person rolled it back')
+  const word = obeyPerson(spec, progress)
+  if (word !== undefined) return word
   if (progress.phase !== 'Trial') return { progress, message: progress.why }
   const { trial, others } = seen
   if (isWorse(seen, spec.tolerance))
@@ -54,6 +54,13 @@ export function decideCanary(spec: Spec, progress: TrialProgress, seen: TrialLoo
   const next = spec.shares.find((share) => share > progress.share)
   if (next === undefined) return promoted(progress, 'it did as well as the version before')
   return { progress: { ...progress, share: next, shareSinceMs: nowMs }, message: `${next} of a hundred objects run it` }
+}
+
+/** What a person has decided, whatever is seen. */
+export function obeyPerson({ decision }: Spec, progress: TrialProgress): TrialVerdict | undefined {
+  if (decision === 'Promote') return promoted(progress, 'a person promoted it')
+  if (decision === 'RollBack') return rolledBack(progress, 'a person rolled it back')
+  return undefined
 }
 
 function isWorse({ trial, others }: TrialLook, tolerance: number): boolean {

@@ -11,20 +11,28 @@ import {
   type Controller,
   type ObjectOf,
 } from '../../../../shared/index.ts'
+import { isInShare } from '../../../../shared/reconciler/canary/decide-canary.ts'
 import { createTestEnv, type TestEnv } from '../../../../shared/testing/test-env.ts'
 
-const Page = defineKind({
-  group: 'test.dev',
-  version: 'v1',
-  kind: 'Page',
-  spec: z.object({ text: z.string() }),
-  status: z.object({ by: z.string() }),
-})
+function pagesOf(text: z.ZodString) {
+  return defineKind({
+    group: 'test.dev',
+    version: 'v1',
+    kind: 'Page',
+    spec: z.object({ text }),
+    status: z.object({ by: z.string() }),
+  })
+}
+
+const Page = pagesOf(z.string())
+/** Of a later release, which no text of before but a short one fits. */
+const ShortPage = pagesOf(z.string().max(3))
 type PageObject = ObjectOf<typeof Page>
 
 const count = 40
 
 interface Code {
+  readonly kind?: typeof Page
   readonly isBroken?: boolean
   readonly isBare?: boolean
   /** What the new code does, in place of an end. */
@@ -32,10 +40,10 @@ interface Code {
 }
 
 function reconcilersOf(
-  { isBroken = false, isBare = false, endless }: Code,
+  { kind = Page, isBroken = false, isBare = false, endless }: Code,
   cleaned: string[] = [],
 ): readonly Controller[] {
-  const pages = defineReconciler(Page, {
+  const pages = defineReconciler(kind, {
     grants: [],
     reconcile: async () => done({ status: { by: 'v1' } }),
     cleanup: async ({ metadata: { name } }) => {
@@ -184,6 +192,39 @@ describe('a Canary', () => {
     await env.apply(Canary, { ...trial, spec: { ...trial.spec, decision: 'RollBack' } })
     await env.advance('1m')
     expect(await by(env, 'v1')).toHaveLength(count)
+  })
+
+  it.each([
+    ['takes broken code back', { isBroken: true }, 'RolledBack', 'v1'],
+    ['has all objects run good code', {}, 'Promoted', 'v2'],
+  ] as const)('%s, though one object in each part does not fit its kind', async (_what, code, phase, to) => {
+    await using env = await start(code)
+    const uids = (await env.list(Page)).map(({ metadata: { name, uid } }) => ({ name, isIn: isInShare(uid, 60) }))
+    const unfit = [true, false].map((isIn) => uids.find((one) => one.isIn === isIn)?.name ?? '')
+    for (const name of unfit) await env.patch(Page, name, { spec: { text: 'much too long' } })
+    await env.crash(reconcilersOf({ ...code, kind: ShortPage }))
+    await env.apply(Canary, { ...trial, spec: { ...trial.spec, shares: [60] } })
+    await env.advance('15m')
+    expect(await env.get(Canary, at)).toMatchObject({ status: { phase } })
+    const rest = (await env.list(Page)).filter(({ metadata }) => !unfit.includes(metadata.name))
+    expect(rest.map(({ status }) => status?.by)).toEqual(Array(count - 2).fill(to))
+  })
+
+  it('obeys a person though one that ran the new code does not fit its kind any more', async () => {
+    await using env = await start({})
+    await env.apply(Canary, { ...trial, spec: { ...trial.spec, hold: '2h' } })
+    await env.advance('1m')
+    const [first] = await by(env, 'v2')
+    const name = first?.metadata.name ?? ''
+    await env.patch(Page, name, { spec: { text: 'much too long' } })
+    await env.settle()
+    await env.crash(reconcilersOf({ kind: ShortPage }))
+    await env.patch(Canary, at, { spec: { decision: 'RollBack' } })
+    await env.advance('1m')
+    expect((await by(env, 'v2')).map(({ metadata }) => metadata.name)).toEqual([name])
+    await env.patch(ShortPage, name, { spec: { text: 'x' } })
+    await env.settle()
+    expect(await by(env, 'v2')).toEqual([])
   })
 
   it('cleans an object up by the code that ran it', async () => {

@@ -8,6 +8,7 @@ import {
   type Controller,
 } from '../../../../shared/index.ts'
 import { OperatingError } from '../../../../shared/model/errors.ts'
+import { asStored } from '../../../../shared/reconciler/canary/as-stored.ts'
 import { isInShare } from '../../../../shared/reconciler/canary/decide-canary.ts'
 
 /** One look of a Canary at the objects of its reconciler, without an engine. */
@@ -54,11 +55,14 @@ interface Look {
   readonly nowMs?: number
   /** Of each write of an object. */
   readonly failing?: Error
+  /** Of each list. */
+  readonly unlisted?: Error
 }
 
 const begun = { version: 'v2', phase: 'Trial', share: 10, startedAt: at(0), shareSince: at(0), why: '' }
 
-async function look({ pages = [], status, spec, name = 'page', deployed = 'v2', nowMs = minute, failing }: Look) {
+async function look(given: Look) {
+  const { pages = [], status, spec, name = 'page', deployed = 'v2', nowMs = minute, failing, unlisted } = given
   const events: string[] = []
   const woken: { readonly at: object; readonly request: unknown }[] = []
   const listed: unknown[] = []
@@ -66,6 +70,7 @@ async function look({ pages = [], status, spec, name = 'page', deployed = 'v2', 
     now: () => startedMs + nowMs,
     list: async (kind: unknown, options: unknown) => {
       listed.push([kind, options])
+      if (unlisted !== undefined) throw unlisted
       return pages
     },
     event: async (type: string, reason: string) => void events.push(`${type} ${reason}`),
@@ -129,7 +134,7 @@ describe('the first look', () => {
         others: { objects: 0, unready: 0 },
       },
     })
-    expect([woken, events, listed]).toEqual([[], [], [[page, { namespace: '' }]]])
+    expect([woken, events, listed]).toEqual([[], [], [[asStored(page), { namespace: '' }]]])
   })
 })
 
@@ -208,6 +213,40 @@ describe('a later look', () => {
     const { trial, others } = await look({ pages, status: begun, nowMs: 5 * minute })
     expect(trial).toEqual({ objects: 13, ran: 9, unready: 4 })
     expect(others).toEqual({ objects: 3, unready: 2 })
+  })
+
+  it('does not wait for what no code runs, as it does not fit its kind, and counts it nowhere', async () => {
+    const unfit = ['False', 'SpecInvalid', minute] as const
+    const pages = [
+      pageOf(inside, ran),
+      pageOf(inside, { Ready: unfit }),
+      pageOf(inside, { ...ran, Ready: unfit }),
+      pageOf(inside, { Canary: ['False', 'v1'], Ready: unfit }),
+      pageOf(inside, { Canary: ['False', 'v2'], Ready: unfit }),
+      pageOf(outside),
+      pageOf(outside, { Ready: unfit }),
+    ]
+    const { trial, others } = await look({ pages, status: begun, nowMs: 5 * minute })
+    expect(trial).toEqual({ objects: 2, ran: 2, unready: 1 })
+    expect(others).toEqual({ objects: 1, unready: 0 })
+  })
+
+  it.each([
+    ['Promote', 'Normal Promoted', { phase: 'Promoted', share: 100 }],
+    ['RollBack', 'Warning RolledBack', { phase: 'RolledBack', share: 0 }],
+  ])('obeys a person who says %s though no list can be had, and fails after that', async (decision, event, said) => {
+    const unlisted = new OperatingError('DAMAGED', '1 of what is listed cannot be read')
+    const spec = { decision }
+    const { outcome, events } = await look({ status: begun, spec, unlisted })
+    expect(events).toEqual([event])
+    const seen = { trial: { objects: 0, ran: 0, unready: 0 }, others: { objects: 0, unready: 0 } }
+    expect(outcome).toMatchObject({ kind: 'again', afterMs: second, status: { ...said, ...seen } })
+    await expect(look({ status: outcome.status as object, spec, unlisted })).rejects.toBe(unlisted)
+    await expect(look({ status: begun, unlisted })).rejects.toBe(unlisted)
+
+    const known = { trial: { objects: 3, ran: 2, unready: 1 }, others: { objects: 9, unready: 4 } }
+    const { trial, others } = await look({ status: { ...begun, ...known }, spec, unlisted })
+    expect({ trial, others }).toEqual(known)
   })
 
   it('tells of the end of the trial, once', async () => {
