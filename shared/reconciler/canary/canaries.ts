@@ -50,6 +50,8 @@ export function canaries(controllers: readonly Controller[]): Controller {
 }
 
 type Status = StatusOf<CanaryObject>
+/** What the status tells of a look. */
+type Seen = Pick<TrialLook, 'trial' | 'others'>
 
 async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Outcome<Status>> {
   const before = progressOf(canary) ?? beginTrial(canary.spec, ctx.now())
@@ -95,7 +97,7 @@ function isMoved({ spec, status }: CanaryObject, { phase, share }: TrialProgress
 }
 
 /** What was seen at the look before. */
-function lookBefore({ status: { trial, others } = {} }: CanaryObject): TrialLook {
+function lookBefore({ status: { trial, others } = {} }: CanaryObject): Seen {
   return { trial: trial ?? { objects: 0, ran: 0, unready: 0 }, others: others ?? { objects: 0, unready: 0 } }
 }
 
@@ -106,11 +108,12 @@ function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: Tria
   const others = fit.filter((object) => !isOnTrial(object))
   const untilMs = nowMs - durationMs(spec.grace)
   const ran = trial.filter((object) => hasRun(object, spec.version, untilMs))
-  const unready = (some: readonly ApiObject[]): number =>
-    some.filter((object) => becameUnready(object, progress.startedAtMs, untilMs)).length
+  const unready = (some: readonly ApiObject[], lastMs: number): number =>
+    some.filter((object) => becameUnready(object, progress.startedAtMs, lastMs)).length
   return {
-    trial: { objects: trial.length, ran: ran.length, unready: unready(ran) },
-    others: { objects: others.length, unready: unready(others) },
+    trial: { objects: trial.length, ran: ran.length, unready: unready(ran, untilMs) },
+    others: { objects: others.length, unready: unready(others, untilMs) },
+    unreadyNow: { trial: unready(ran, Infinity), others: unready(others, Infinity) },
   }
 }
 
@@ -163,10 +166,10 @@ async function wake(all: readonly ApiObject[], { canary, kind, share }: Waking, 
 function reportOf(
   { spec: { version } }: CanaryObject,
   { progress, message }: TrialVerdict,
-  seen: TrialLook,
+  { trial, others }: Seen,
 ): Report<Status> {
   const { phase, share, startedAtMs, shareSinceMs, why } = progress
   const times = { startedAt: timestamp(startedAtMs), shareSince: timestamp(shareSinceMs), why }
   const ready: NonNullable<Report['ready']> = phase === 'Promoted' ? true : waiting(phase, message)
-  return { ready, status: { version, phase, share, ...times, ...seen } }
+  return { ready, status: { version, phase, share, ...times, trial, others } }
 }

@@ -21,7 +21,7 @@ export const Canary = defineKind({
     version: z.string().regex(versionPattern),
     /** Which parts of a hundred of the objects run it, one after the other. All do after the last one. */
     shares: z.array(share).min(1).max(20).default([10, 50]),
-    /** How long each share is looked at. */
+    /** How long each share is looked at, at least: it is not left before its objects are as ready as the others. */
     hold: z.string().default('10m'),
     /** How long an object may be unready before it counts. */
     grace: z.string().default('2m'),

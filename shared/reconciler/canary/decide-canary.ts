@@ -22,6 +22,8 @@ export interface TrialLook {
     readonly unready: number
   }
   readonly others: { readonly objects: number; readonly unready: number }
+  /** Of both, how many are unready at all, and may be so for the grace yet. */
+  readonly unreadyNow: { readonly trial: number; readonly others: number }
 }
 
 /** What comes of a look, and why. */
@@ -36,13 +38,16 @@ export function beginTrial({ shares }: Spec, nowMs: number): TrialProgress {
   return { phase: 'Trial', share: shares[0] as number, startedAtMs: nowMs, shareSinceMs: nowMs, why: '' }
 }
 
-/** Worse than the others: back at once. As good for as long as a share is looked at: the next one, or all. */
+/**
+ * Worse than the others: back at once. As good for as long as a share is looked at, and at its end: the next one, or
+ * all.
+ */
 export function decideCanary(spec: Spec, progress: TrialProgress, seen: TrialLook, nowMs: number): TrialVerdict {
   const word = obeyPerson(spec, progress)
   if (word !== undefined) return word
   if (progress.phase !== 'Trial') return { progress, message: progress.why }
-  const { trial, others } = seen
-  if (isWorse(seen, spec.tolerance))
+  const { trial, others, unreadyNow } = seen
+  if (isWorse({ trial, others }, spec.tolerance))
     return rolledBack(
       progress,
       `${trial.unready} of ${trial.ran} objects that ran it became unready, of the others ${others.unready} of ${others.objects}`,
@@ -51,6 +56,9 @@ export function decideCanary(spec: Spec, progress: TrialProgress, seen: TrialLoo
     return { progress, message: `${trial.ran} of ${trial.objects} objects of the share have run it` }
   if (nowMs - progress.shareSinceMs < durationMs(spec.hold))
     return { progress, message: `${progress.share} of a hundred objects run it, and are looked at for ${spec.hold}` }
+  const now = { trial: { ...trial, unready: unreadyNow.trial }, others: { ...others, unready: unreadyNow.others } }
+  if (isWorse(now, spec.tolerance))
+    return { progress, message: `${unreadyNow.trial} of ${trial.ran} objects that ran it are not ready yet` }
   const next = spec.shares.find((share) => share > progress.share)
   if (next === undefined) return promoted(progress, 'it did as well as the version before')
   return { progress: { ...progress, share: next, shareSinceMs: nowMs }, message: `${next} of a hundred objects run it` }
@@ -63,7 +71,7 @@ export function obeyPerson({ decision }: Spec, progress: TrialProgress): TrialVe
   return undefined
 }
 
-function isWorse({ trial, others }: TrialLook, tolerance: number): boolean {
+function isWorse({ trial, others }: Pick<TrialLook, 'trial' | 'others'>, tolerance: number): boolean {
   return partOf(trial.unready, trial.ran) > partOf(others.unready, others.objects) + tolerance
 }
 

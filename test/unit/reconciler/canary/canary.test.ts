@@ -131,6 +131,20 @@ describe('a Canary', () => {
     expect(pages.filter((page) => conditionOf(page as never, 'Canary') !== undefined)).toEqual([])
   })
 
+  it.each(['0s', '30s'])(
+    'that holds each share for %s lets no broken code pass, though the grace is longer',
+    async (hold) => {
+      await using env = await start({ isBroken: true })
+      await env.apply(Canary, { ...trial, spec: { ...trial.spec, hold } })
+      await env.advance('10m')
+      expect(await env.get(Canary, at)).toMatchObject({ status: { phase: 'RolledBack' } })
+      expect(await by(env, 'v1')).toHaveLength(count)
+      expect((await env.list(Page)).filter((page) => conditionOf(page as never, 'Ready')?.status !== 'True')).toEqual(
+        [],
+      )
+    },
+  )
+
   it.each<[string, NonNullable<Code['endless']>]>([
     [
       'runs out of its time',

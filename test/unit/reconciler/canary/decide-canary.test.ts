@@ -15,8 +15,14 @@ const second: TrialProgress = { ...first, share: 50, shareSinceMs: 10 * minute }
 function seen(
   [objects, ran, unready]: readonly [number, number, number],
   others: readonly [number, number],
+  /** Of both: those that are unready for a shorter time, too. */
+  now: readonly [number, number] = [unready, others[1]],
 ): TrialLook {
-  return { trial: { objects, ran, unready }, others: { objects: others[0], unready: others[1] } }
+  return {
+    trial: { objects, ran, unready },
+    others: { objects: others[0], unready: others[1] },
+    unreadyNow: { trial: now[0], others: now[1] },
+  }
 }
 
 describe('a trial', () => {
@@ -37,6 +43,19 @@ describe('a trial', () => {
     ['goes back when there are no others', spec, first, seen([100, 99, 1], [0, 0]), 1, 'RolledBack', 0],
     ['goes back when the only one is unready', spec, first, seen([1, 1, 1], [10, 0]), 1, 'RolledBack', 0],
     ['goes on when the only other one is as bad', spec, first, seen([2, 2, 2], [1, 1]), 10, 'Trial', 50],
+    ['waits for what is not ready yet', spec, first, seen([5, 5, 0], [45, 0], [1, 0]), 60, 'Trial', 10],
+    ['waits for it at the last share, too', spec, second, seen([25, 25, 0], [25, 0], [1, 0]), 60, 'Trial', 50],
+    ['goes on when the others are as unready now', spec, first, seen([10, 10, 0], [90, 0], [1, 9]), 10, 'Trial', 50],
+    ['is not rolled back for what is not ready yet', spec, first, seen([5, 5, 0], [45, 0], [5, 0]), 1, 'Trial', 10],
+    [
+      'tolerates a few that are not ready yet',
+      { ...spec, tolerance: 10 },
+      first,
+      seen([10, 10, 0], [90, 0], [1, 0]),
+      10,
+      'Trial',
+      50,
+    ],
     ['tolerates a few more', { ...spec, tolerance: 10 }, first, seen([10, 10, 2], [90, 9]), 10, 'Trial', 50],
     [
       'is promoted by a person',

@@ -215,6 +215,17 @@ describe('a later look', () => {
     expect(others).toEqual({ objects: 3, unready: 2 })
   })
 
+  it.each([
+    ['waits at the end of the hold for what is unready for less than the grace', 11 * minute, 10],
+    ['goes on where it was so before the trial', -minute, 50],
+    ['waits for what another clock says is unready from now on', 12 * minute, 10],
+  ])('%s', async (_what, sinceMs, share) => {
+    const pages = [pageOf(inside, { ...ran, Ready: ['False', 'Broken', sinceMs] }), pageOf(outside)]
+    const { outcome } = await look({ pages, status: begun, nowMs: 11 * minute + 59 * second })
+    expect(outcome.status).toMatchObject({ share })
+    expect(outcome.status).not.toHaveProperty('unreadyNow')
+  })
+
   it('does not wait for what no code runs, as it does not fit its kind, and counts it nowhere', async () => {
     const unfit = ['False', 'SpecInvalid', minute] as const
     const pages = [
