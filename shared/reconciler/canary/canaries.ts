@@ -20,7 +20,7 @@ import {
   type TrialLook,
   type TrialVerdict,
 } from './decide-canary.ts'
-import { canaryCondition } from './with-canary.ts'
+import { canaryCondition, isMarkedBy, type Trial } from './trial-mark.ts'
 
 /** How many objects are woken in one run. */
 const wokenMax = 200
@@ -69,7 +69,7 @@ async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Out
   const report = reportOf(canary, verdict, seen)
   // Objects ask for the share when they run: it has to be there before they do.
   if (isMoved(canary, progress)) return again('1s', report)
-  const left = await wake(all, { canary, kind, share: progress.share }, ctx)
+  const left = await wake(all, { kind, trial: trialOf(canary.spec, progress), share: progress.share }, ctx)
   if (left > 0) return again('1s', report)
   return progress.phase === 'Trial' ? again('30s', report) : done(report)
 }
@@ -92,6 +92,10 @@ function progressOf({ spec, status = {} }: CanaryObject): TrialProgress | undefi
   return { phase, share, startedAtMs, shareSinceMs, why }
 }
 
+function trialOf({ version }: CanaryObject['spec'], { startedAtMs }: TrialProgress): Trial {
+  return { version, startedAt: timestamp(startedAtMs) }
+}
+
 function isMoved({ spec, status }: CanaryObject, { phase, share }: TrialProgress): boolean {
   return status?.version !== spec.version || status.phase !== phase || status.share !== share
 }
@@ -103,11 +107,12 @@ function lookBefore({ status: { trial, others } = {} }: CanaryObject): Seen {
 
 function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: TrialProgress, nowMs: number): TrialLook {
   const isOnTrial = ({ metadata }: ApiObject): boolean => isInShare(metadata.uid, progress.share)
-  const fit = all.filter((object) => !isUnfit(object, spec.version))
+  const current = trialOf(spec, progress)
+  const fit = all.filter((object) => !isUnfit(object, current))
   const trial = fit.filter(isOnTrial)
   const others = fit.filter((object) => !isOnTrial(object))
   const untilMs = nowMs - durationMs(spec.grace)
-  const ran = trial.filter((object) => hasRun(object, spec.version, untilMs))
+  const ran = trial.filter((object) => hasRun(object, current, untilMs))
   const unready = (some: readonly ApiObject[], lastMs: number): number =>
     some.filter((object) => becameUnready(object, progress.startedAtMs, lastMs)).length
   return {
@@ -118,16 +123,15 @@ function count(all: readonly ApiObject[], { spec }: CanaryObject, progress: Tria
 }
 
 /** No code runs what does not fit its kind. Where the new code itself said that word, the mark says that it failed. */
-function isUnfit(object: ApiObject, version: string): boolean {
+function isUnfit(object: ApiObject, trial: Trial): boolean {
   if (conditionOf(object, 'Ready')?.reason !== 'SpecInvalid') return false
-  const mark = conditionOf(object, canaryCondition)
-  return mark?.reason !== version || mark.status !== 'False'
+  return !isMarkedBy(trial, object) || conditionOf(object, canaryCondition)?.status !== 'False'
 }
 
 /** A run that has not ended for the grace has had its time. */
-function hasRun(object: ApiObject, version: string, untilMs: number): boolean {
+function hasRun(object: ApiObject, trial: Trial, untilMs: number): boolean {
   const mark = conditionOf(object, canaryCondition)
-  if (mark?.reason !== version) return false
+  if (mark === undefined || !isMarkedBy(trial, object)) return false
   return mark.status !== 'Unknown' || (parseTimestamp(mark.lastTransitionTime) ?? untilMs) <= untilMs
 }
 
@@ -140,19 +144,20 @@ function becameUnready(object: ApiObject, fromMs: number, untilMs: number): bool
 }
 
 interface Waking {
-  readonly canary: CanaryObject
   readonly kind: Kind
+  readonly trial: Trial
   readonly share: number
 }
 
 /** Has those run whose code is not that of their share. How many are left for another run. */
-async function wake(all: readonly ApiObject[], { canary, kind, share }: Waking, ctx: Context): Promise<number> {
-  const { version } = canary.spec
-  const request = `canary ${version} ${share} ${canary.status?.startedAt ?? ''}`
+async function wake(all: readonly ApiObject[], { kind, trial, share }: Waking, ctx: Context): Promise<number> {
+  const request = `canary ${trial.version} ${share} in the trial of ${trial.startedAt}`
   const wrong = all.filter((object) => {
-    const isRun = conditionOf(object, canaryCondition)?.reason === version
-    const isAsked = object.metadata.annotations?.[reconcileRequestAnnotation] === request
-    return isRun !== isInShare(object.metadata.uid, share) && !isAsked
+    // What any trial has run is not of the old code.
+    const isRight = isInShare(object.metadata.uid, share)
+      ? isMarkedBy(trial, object)
+      : conditionOf(object, canaryCondition) === undefined
+    return !isRight && object.metadata.annotations?.[reconcileRequestAnnotation] !== request
   })
   for (const { metadata } of wrong.slice(0, wokenMax)) {
     const place = { name: metadata.name, namespace: metadata.namespace ?? '' }

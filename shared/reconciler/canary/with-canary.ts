@@ -9,9 +9,7 @@ import { modify } from '../modify.ts'
 import { reportOf, withReport, type Outcome } from '../outcome.ts'
 import { Canary, versionPattern } from './canary-kind.ts'
 import { isInShare } from './decide-canary.ts'
-
-/** On an object that has begun to run a version on trial: the version is its reason. Unknown until a run has ended. */
-export const canaryCondition = 'Canary'
+import { canaryCondition, isMarkedBy, trialMarkOf, type Trial } from './trial-mark.ts'
 
 type Runs = Pick<Controller, 'reconcile' | 'cleanup'>
 
@@ -30,24 +28,26 @@ export interface Tried {
  * Runs the new code for the objects in the share that the Canary of this reconciler's name says, and the old code for
  * all others. The condition says which code made an object what it is, so that it is cleaned up by the same.
  */
-export function withCanary({ name, kind }: Tried, stable: Runs, { version, ...trial }: CanaryRuns): Runs {
+export function withCanary({ name, kind }: Tried, stable: Runs, { version, ...tried }: CanaryRuns): Runs {
   if (!versionPattern.test(version))
     throw new DefinitionError(`${name}: the canary's version must be letters, digits and _, not "${version}"`)
   if (!isSubdomain(name))
     throw new DefinitionError(`${name}: no Canary can have this name: write it in small letters, digits, - and .`)
   const { cleanup: stableCleanup } = stable
-  const { cleanup = stableCleanup } = trial
+  const { cleanup = stableCleanup } = tried
   return {
     reconcile: async (object, ctx) => {
-      if (await isOnTrial(object, ctx, { name, version })) {
-        await markBegun(object, ctx, { kind, version })
-        return marked(() => trial.reconcile(object, ctx), version)
+      const trial = await findTrial(object, ctx, { name, version })
+      if (trial !== undefined) {
+        await markBegun(object, ctx, { kind, trial })
+        return saying(() => tried.reconcile(object, ctx), trialMarkOf(trial, 'True'), trialMarkOf(trial, 'False'))
       }
       const isMarked = conditionOf(object, canaryCondition) !== undefined
-      return isMarked ? unmarked(() => stable.reconcile(object, ctx)) : stable.reconcile(object, ctx)
+      return isMarked ? saying(() => stable.reconcile(object, ctx), null, null) : stable.reconcile(object, ctx)
     },
     ...(stableCleanup !== undefined && {
       cleanup: async (object, ctx) => {
+        // Of an earlier trial by this name, too: newer code knows what older code makes, and not the other way round.
         const isOfTrial = conditionOf(object, canaryCondition)?.reason === version
         return (isOfTrial ? (cleanup ?? stableCleanup) : stableCleanup)(object, ctx)
       },
@@ -60,11 +60,13 @@ interface Named {
   readonly version: string
 }
 
-async function isOnTrial({ metadata }: ApiObject, ctx: Context, { name, version }: Named): Promise<boolean> {
+/** The trial that the object is in. */
+async function findTrial({ metadata }: ApiObject, ctx: Context, { name, version }: Named): Promise<Trial | undefined> {
   // Where the kind is not served, there is no Canary: on AWS its definition comes with the first tick.
   const { spec, status } = (await absentIfNotFound(ctx.get(Canary, { name, namespace: '' }))) ?? {}
-  if (spec?.version !== version || status?.version !== version) return false
-  return isInShare(metadata.uid, status.share ?? 0)
+  if (spec?.version !== version || status?.version !== version) return undefined
+  const { share = 0, startedAt = '' } = status
+  return isInShare(metadata.uid, share) ? { version, startedAt } : undefined
 }
 
 /**
@@ -74,29 +76,22 @@ async function isOnTrial({ metadata }: ApiObject, ctx: Context, { name, version 
 async function markBegun(
   object: ApiObject,
   ctx: Context,
-  { kind, version }: { readonly kind: Kind; readonly version: string },
+  { kind, trial }: { readonly kind: Kind; readonly trial: Trial },
 ): Promise<void> {
-  if (conditionOf(object, canaryCondition)?.reason === version) return
+  if (isMarkedBy(trial, object)) return
   const { name, namespace = '', generation } = object.metadata
-  const begun: ConditionPatch = { status: 'Unknown', reason: version, message: `version ${version} runs` }
   await modify(ctx, {
     kind,
     at: { name, namespace },
     subresource: 'status',
     change: (live) => {
       const at = { nowMs: ctx.now(), generation }
-      return { status: { conditions: asJson(patchConditions(conditionsOf(live), { [canaryCondition]: begun }, at)) } }
+      // Without the mark of an earlier trial: how long this one has run counts from now.
+      const others = conditionsOf(live).filter(({ type }) => type !== canaryCondition)
+      const begun = { [canaryCondition]: trialMarkOf(trial, 'Unknown') }
+      return { status: { conditions: asJson(patchConditions(others, begun, at)) } }
     },
   })
-}
-
-function marked(run: () => Promise<Outcome>, version: string): Promise<Outcome> {
-  const mark = (status: 'True' | 'False', message: string) => ({ status, reason: version, message })
-  return saying(run, mark('True', `version ${version} ran`), mark('False', `version ${version} failed`))
-}
-
-function unmarked(run: () => Promise<Outcome>): Promise<Outcome> {
-  return saying(run, null, null)
 }
 
 async function saying(

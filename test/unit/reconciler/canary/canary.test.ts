@@ -198,6 +198,28 @@ describe('a Canary', () => {
     expect(await by(env, 'v2')).toHaveLength(count)
   })
 
+  it('has a later version of the same name run before it judges that', async () => {
+    await using env = await start({})
+    const once = { ...trial, spec: { ...trial.spec, shares: [20] } }
+    await env.apply(Canary, once)
+    await env.advance('12m')
+    expect(await env.get(Canary, at)).toMatchObject({ status: { phase: 'Promoted' } })
+    await env.crash(reconcilersOf({ isBare: true }))
+    await env.delete(Canary, at)
+    await env.settle()
+    await env.crash(reconcilersOf({ isBroken: true }))
+    await env.apply(Canary, once)
+    await env.advance('1m')
+    // The others go back to the code that is the old one now.
+    const unready = (await env.list(Page)).filter((page) => conditionOf(page as never, 'Ready')?.status !== 'True')
+    expect(unready.length).toBeGreaterThan(0)
+    expect(await env.get(Canary, at)).toMatchObject({ status: { trial: { ran: unready.length } } })
+    expect(await by(env, 'v1')).toHaveLength(count - unready.length)
+    await env.advance('12m')
+    expect(await env.get(Canary, at)).toMatchObject({ status: { phase: 'RolledBack' } })
+    expect(await by(env, 'v1')).toHaveLength(count)
+  })
+
   it('obeys a person, both ways', async () => {
     await using env = await start({})
     await env.apply(Canary, { ...trial, spec: { ...trial.spec, decision: 'Promote' } })

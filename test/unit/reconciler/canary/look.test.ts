@@ -24,16 +24,17 @@ function idsOf(isIn: boolean, count: number, share = 10): readonly string[] {
   return ids.filter((uid) => isInShare(uid, share) === isIn).slice(0, count)
 }
 
-/** An object with these conditions, by type: the status, the reason, and since when in milliseconds. */
-function pageOf(
-  uid: string,
-  conditions: Readonly<Record<string, readonly [status: string, reason: string, sinceMs?: number | undefined]>> = {},
-  metadata: object = {},
-): ApiObject {
-  const said = Object.entries(conditions).map(([type, [status, reason, sinceMs]]) => ({
+const trialStart = '2026-01-01T00:00:00Z'
+
+type Said = readonly [status: string, reason: string, sinceMs?: number | undefined, trial?: string]
+
+/** An object with these conditions, by type: the status, the reason, since when in milliseconds, and the trial. */
+function pageOf(uid: string, conditions: Readonly<Record<string, Said>> = {}, metadata: object = {}): ApiObject {
+  const said = Object.entries(conditions).map(([type, [status, reason, sinceMs, trial = trialStart]]) => ({
     type,
     status,
     reason,
+    message: `so it is in the trial of ${trial}`,
     lastTransitionTime: sinceMs === undefined ? 'never' : at(sinceMs),
   }))
   return {
@@ -45,6 +46,8 @@ function pageOf(
 }
 
 const ran = { Canary: ['True', 'v2'] } as const
+/** Of a trial of the same version before. */
+const ranBefore = { Canary: ['True', 'v2', -minute, '2025-12-31T00:00:00Z'] } as const
 
 interface Look {
   readonly pages?: readonly ApiObject[]
@@ -143,7 +146,7 @@ describe('a later look', () => {
   const [outside = ''] = idsOf(false, 1)
 
   it('has those run whose code is not that of their share, once', async () => {
-    const request = `canary v2 10 ${at(0)}`
+    const request = `canary v2 10 in the trial of ${trialStart}`
     const annotations = { 'setpoint.dev/reconcile-requested-at': request }
     const pages = [
       pageOf(inside),
@@ -151,6 +154,9 @@ describe('a later look', () => {
       pageOf(outside),
       pageOf(outside, ran, { name: 'back', namespace: undefined }),
       pageOf(inside, { Canary: ['True', 'v1'] }, { name: 'of another version' }),
+      pageOf(inside, ranBefore, { name: 'of another trial' }),
+      pageOf(outside, { Canary: ['True', 'v1'] }, { name: 'back from another version' }),
+      pageOf(outside, ranBefore, { name: 'back from another trial' }),
       pageOf(inside, {}, { name: 'asked', annotations }),
       pageOf(outside, ran, { name: 'asked to go back', annotations }),
     ]
@@ -159,6 +165,9 @@ describe('a later look', () => {
       { at: { name: inside, namespace: 'n' }, request },
       { at: { name: 'back', namespace: '' }, request },
       { at: { name: 'of another version', namespace: 'n' }, request },
+      { at: { name: 'of another trial', namespace: 'n' }, request },
+      { at: { name: 'back from another version', namespace: 'n' }, request },
+      { at: { name: 'back from another trial', namespace: 'n' }, request },
     ])
     expect(outcome).toMatchObject({ kind: 'again', afterMs: 30 * second })
   })
@@ -176,7 +185,7 @@ describe('a later look', () => {
     expect(woken).toEqual([])
     const promoted = { ...begun, phase: 'Promoted', share: 100 }
     const { woken: all } = await look({ pages: [pageOf(outside)], status: promoted })
-    expect(all).toMatchObject([{ request: `canary v2 100 ${at(0)}` }])
+    expect(all).toMatchObject([{ request: `canary v2 100 in the trial of ${trialStart}` }])
   })
 
   it.each([
@@ -204,6 +213,7 @@ describe('a later look', () => {
       pageOf(inside, { Canary: ['Unknown', 'v2', 3 * minute], ...unready(minute) }),
       pageOf(inside, { Canary: ['Unknown', 'v2'] }),
       pageOf(inside, { Canary: ['Unknown', 'v1', 0] }),
+      pageOf(inside, { ...ranBefore, ...unready(minute) }),
       pageOf(outside),
       pageOf(outside, unready(minute)),
       pageOf(outside, unready()),
@@ -211,7 +221,7 @@ describe('a later look', () => {
       pageOf(outside, unready(minute), { annotations: { 'setpoint.dev/paused': 'true' } }),
     ]
     const { trial, others } = await look({ pages, status: begun, nowMs: 5 * minute })
-    expect(trial).toEqual({ objects: 13, ran: 9, unready: 4 })
+    expect(trial).toEqual({ objects: 14, ran: 9, unready: 4 })
     expect(others).toEqual({ objects: 3, unready: 2 })
   })
 
@@ -233,6 +243,7 @@ describe('a later look', () => {
       pageOf(inside, { Ready: unfit }),
       pageOf(inside, { ...ran, Ready: unfit }),
       pageOf(inside, { Canary: ['False', 'v1'], Ready: unfit }),
+      pageOf(inside, { Canary: ['False', 'v2', 0, '2025-12-31T00:00:00Z'], Ready: unfit }),
       pageOf(inside, { Canary: ['False', 'v2'], Ready: unfit }),
       pageOf(outside),
       pageOf(outside, { Ready: unfit }),

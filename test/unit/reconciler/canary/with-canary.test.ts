@@ -36,20 +36,26 @@ function runsOf({
   return { runs, called }
 }
 
+const lastTransitionTime = '2025-01-01T00:00:00Z'
+
 /** An object in so small a share that every trial has it. */
 const uid = Array.from({ length: 1_000 }, (_, i) => `uid-${i}`).find((one) => isInShare(one, 1)) ?? ''
 
-function pageOf(mark?: string): ApiObject {
-  const conditions = mark === undefined ? [] : [{ type: 'Canary', status: 'True', reason: mark }]
+const startedAt = '2026-01-01T00:00:00Z'
+
+/** Of the version that is the mark, and of a trial. */
+function pageOf(mark?: string, { status = 'True', began = startedAt } = {}): ApiObject {
+  const message = `version ${mark} ran in the trial of ${began}`
+  const conditions = mark === undefined ? [] : [{ type: 'Canary', status, reason: mark, message, lastTransitionTime }]
   const metadata = { name: 'a', namespace: 'n', uid, generation: 3, resourceVersion: '7' }
   return { metadata, status: { conditions } } as unknown as ApiObject
 }
 
-function contextOf(canary: object | undefined) {
+function contextOf(canary: object | undefined, live = pageOf('old')) {
   const asked: unknown[] = []
   const written: unknown[] = []
   const get = async (kind: unknown, at: unknown): Promise<unknown> => {
-    if (kind === page) return pageOf('old')
+    if (kind === page) return live
     asked.push(at)
     return canary
   }
@@ -58,7 +64,7 @@ function contextOf(canary: object | undefined) {
   return { ctx: { get, patch, now } as unknown as Context, asked, written }
 }
 
-const trial = { spec: { version: 'v2' }, status: { version: 'v2', share: 1 } }
+const trial = { spec: { version: 'v2' }, status: { version: 'v2', share: 1, startedAt } }
 
 describe('an object of a reconciler with new code', () => {
   it.each([
@@ -88,16 +94,18 @@ describe('an object of a reconciler with new code', () => {
   })
 
   it.each([
-    ['of no version', undefined, 1],
-    ['of another version', 'v1', 1],
-    ['of this version', 'v2', 0],
-  ])('%s is marked before the new code begins, so many times: %d', async (_what, before, times) => {
-    const { ctx, written } = contextOf(trial)
+    ['of no version', pageOf(), 1],
+    ['of another version', pageOf('v1'), 1],
+    ['of this version', pageOf('v2'), 0],
+    ['of another trial of this version', pageOf('v2', { began: '2025-01-01T00:00:00Z' }), 1],
+    ['of another trial that never ended', pageOf('v2', { began: '2025-01-01T00:00:00Z', status: 'Unknown' }), 1],
+  ])('%s is marked before the new code begins', async (_what, before, times) => {
+    const { ctx, written } = contextOf(trial, before)
     const begun = {
       type: 'Canary',
       status: 'Unknown',
       reason: 'v2',
-      message: 'version v2 runs',
+      message: `version v2 runs in the trial of ${startedAt}`,
       lastTransitionTime: '2026-01-01T00:00:00Z',
       observedGeneration: 3,
     }
@@ -106,15 +114,19 @@ describe('an object of a reconciler with new code', () => {
       writtenThen = [...written]
       return done()
     }
-    await runsOf({ end }).runs.reconcile(pageOf(before), ctx)
+    await runsOf({ end }).runs.reconcile(before, ctx)
     const body = { status: { conditions: [begun] }, metadata: { resourceVersion: '7' } }
     expect(writtenThen).toEqual(times === 0 ? [] : [[{ name: 'a', namespace: 'n' }, body, { subresource: 'status' }]])
     expect(written).toHaveLength(times)
   })
 
-  const mark = (status: string, message: string) => ({ status, reason: 'v2', message })
+  const mark = (status: string, what: string) => ({
+    status,
+    reason: 'v2',
+    message: `version v2 ${what} in the trial of ${startedAt}`,
+  })
   it.each([
-    ['runs the new code', trial, undefined, mark('True', 'version v2 ran'), mark('False', 'version v2 failed')],
+    ['runs the new code', trial, undefined, mark('True', 'ran'), mark('False', 'failed')],
     ['runs the old code', undefined, undefined, undefined, undefined],
     ['runs the old code again', undefined, 'v2', null, null],
   ])('that %s says so, whatever the end is', async (...[, canary, before, well, ill]) => {
@@ -155,6 +167,12 @@ describe('an object of a reconciler with new code', () => {
     const { runs, called } = runsOf({ clean })
     await runs.cleanup?.(pageOf(ran), contextOf(trial).ctx)
     expect(called).toEqual([by])
+  })
+
+  it('is cleaned up by the new code of its version in whatever trial that ran it', async () => {
+    const { runs, called } = runsOf()
+    await runs.cleanup?.(pageOf('v2', { began: '2025-01-01T00:00:00Z' }), contextOf(trial).ctx)
+    expect(called).toEqual(['clean v2'])
   })
 
   it('has no clean-up where the reconciler has none', () => {
