@@ -117,18 +117,25 @@ export interface FailureReport extends Pick<Report, 'status' | 'conditions'> {
 const failureReports = new WeakMap<Error, FailureReport>()
 
 /**
- * The error, with what it says of the object when a run throws it: `throw withReport(error, { conditions })`. Throws a
- * TypeError, which says what the error says, too, if `retryWithin` is no duration.
+ * The error, with what it says of the object when a run throws it: `throw withReport(error, { conditions })`. What is
+ * returned reads as the error does; the error itself says nothing more than before, since runs of other objects may
+ * throw it, too. Throws a TypeError, which says what the error says, too, if `retryWithin` is no duration.
  */
 export function withReport<Thrown extends Error>(error: Thrown, report: FailureReport): Thrown {
   const { retryWithin = 0 } = report
   if (tryDurationMs(retryWithin) === undefined)
     throw new TypeError(`${thrownText(error)}; retryWithin is no duration: ${retryWithin}`, { cause: error })
-  failureReports.set(error, report)
-  return error
+  const reported = mirrorError(error)
+  failureReports.set(reported, report)
+  return reported
 }
 
-/** What `withReport` has put to an error. */
+/** Its getters run on the error, as some look for what is private to that. */
+function mirrorError<Thrown extends Error>(error: Thrown): Thrown {
+  return new Proxy(error, { get: (target, property) => Reflect.get(target, property, target) as unknown })
+}
+
+/** What an error says of the object, if it is one of `withReport`. */
 export function reportOf(error: unknown): FailureReport | undefined {
   return failureReports.get(error as Error)
 }

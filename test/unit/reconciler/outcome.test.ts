@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { again, done, retryAfter, stop, waiting, withReport } from '../../../shared/index.ts'
+import { OperatingError } from '../../../shared/model/errors.ts'
 import { reportOf } from '../../../shared/reconciler/outcome.ts'
+import { verdictOf } from '../../../shared/reconciler/verdict.ts'
 
 const status = { size: 1 }
 
@@ -36,12 +38,33 @@ it('what stops has its reason, and its cause', () => {
 })
 
 it('an error says of the object what was put to it, and nothing else does', () => {
-  const error = new Error('away')
-  expect(reportOf(error)).toBeUndefined()
-  expect(withReport(error, { retryWithin: '5s' })).toBe(error)
-  expect(reportOf(error)).toEqual({ retryWithin: '5s' })
+  const error = stop('Away', 'away')
+  const reported = withReport(error, { retryWithin: '5s' })
+  expect(reportOf(reported)).toEqual({ retryWithin: '5s' })
   expect(reportOf('text')).toBeUndefined()
   expect(reportOf({ message: error.message })).toBeUndefined()
+  // Many runs may throw the same error: what is said of one object is said of no other.
+  expect(reportOf(error)).toBeUndefined()
+  expect(reportOf(withReport(error, { retryWithin: '9s' }))).toEqual({ retryWithin: '9s' })
+  expect(reportOf(withReport(reported, {}))).toEqual({})
+  expect(reportOf(reported)).toEqual({ retryWithin: '5s' })
+})
+
+it.each([
+  stop('Taken', 'taken', { cause: 'why' }),
+  retryAfter('15s', new Error('busy')),
+  new OperatingError('TOO_LARGE', 'no room'),
+  new AggregateError([new TypeError('no')], 'many'),
+  // Its getters ask what they are called on.
+  new DOMException('late', 'TimeoutError'),
+])('an error with a report reads as it did: %s', (error) => {
+  const reported = withReport(error, {})
+  expect(reported).toBeInstanceOf(error.constructor)
+  expect(reported).toBeInstanceOf(Error)
+  expect(String(reported)).toBe(String(error))
+  expect(reported.stack).toBe(error.stack)
+  expect(Object.entries(reported)).toEqual(Object.entries(error))
+  expect({ ...verdictOf(reported), report: undefined }).toEqual({ ...verdictOf(error), report: undefined })
 })
 
 it.each<[string, () => unknown]>([

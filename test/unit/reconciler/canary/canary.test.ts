@@ -32,6 +32,8 @@ type PageObject = ObjectOf<typeof Page>
 const count = 40
 
 interface Code {
+  /** What both codes throw. */
+  readonly failure?: Error
   readonly kind?: typeof Page
   readonly isBroken?: boolean
   readonly isBare?: boolean
@@ -40,12 +42,15 @@ interface Code {
 }
 
 function reconcilersOf(
-  { kind = Page, isBroken = false, isBare = false, endless }: Code,
+  { kind = Page, isBroken = false, isBare = false, endless, failure }: Code,
   cleaned: string[] = [],
 ): readonly Controller[] {
   const pages = defineReconciler(kind, {
     grants: [],
-    reconcile: async () => done({ status: { by: 'v1' } }),
+    reconcile: async () => {
+      if (failure !== undefined) throw failure
+      return done({ status: { by: 'v1' } })
+    },
     cleanup: async ({ metadata: { name } }) => {
       cleaned.push(`${name} v1`)
       return done()
@@ -55,6 +60,7 @@ function reconcilersOf(
         version: 'v2',
         reconcile: async (_: PageObject, ctx: Context) => {
           if (endless !== undefined) return endless(ctx)
+          if (failure !== undefined) throw failure
           if (isBroken) throw new Error('v2 is broken')
           return done({ status: { by: 'v2' } })
         },
@@ -196,6 +202,14 @@ describe('a Canary', () => {
     expect(await by(env, 'v2')).toHaveLength(some)
     await env.advance('20m')
     expect(await by(env, 'v2')).toHaveLength(count)
+  })
+
+  it('marks no object that the old code runs, though both codes throw the same error', async () => {
+    await using env = await start({ failure: new Error('the far side is down') })
+    await env.apply(Canary, { ...trial, spec: { ...trial.spec, hold: '2h' } })
+    await env.advance('1h')
+    const marked = (await env.list(Page)).filter((page) => conditionOf(page as never, 'Canary') !== undefined)
+    expect(await env.get(Canary, at)).toMatchObject({ status: { phase: 'Trial', trial: { objects: marked.length } } })
   })
 
   it('has a later version of the same name run before it judges that', async () => {
