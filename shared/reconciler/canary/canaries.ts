@@ -39,12 +39,8 @@ export function canaries(controllers: readonly Controller[]): Controller {
       const { name } = canary.metadata
       const controller = byName.get(name)
       if (controller === undefined) throw stop('NoSuchReconciler', `there is no reconciler ${name} that has canaries`)
-      const { version } = canary.spec
-      if (controller.canary !== version)
-        return again('1m', {
-          ready: waiting('NotDeployed', `the reconciler ${name} has no version ${version} beside it`),
-        })
-      return look(canary, controller.kind, ctx)
+      const isDeployed = controller.canary === canary.spec.version
+      return (isDeployed ? look : awaitVersion)(canary, controller.kind, ctx)
     },
   })
 }
@@ -52,6 +48,15 @@ export function canaries(controllers: readonly Controller[]): Controller {
 type Status = StatusOf<CanaryObject>
 /** What the status tells of a look. */
 type Seen = Pick<TrialLook, 'trial' | 'others'>
+
+/** Meanwhile no object is on trial: those that a trial of another version has run go back to the old code. */
+async function awaitVersion(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Outcome<Status>> {
+  const { metadata, spec, status: { version = spec.version, startedAt = '' } = {} } = canary
+  const ready = waiting('NotDeployed', `the reconciler ${metadata.name} has no version ${spec.version} beside it`)
+  if (version === spec.version) return again('1m', { ready })
+  const left = await wake(await listLive(kind, ctx), { kind, trial: { version, startedAt }, share: 0 }, ctx)
+  return again(left > 0 ? '1s' : '1m', { ready })
+}
 
 async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Outcome<Status>> {
   const before = progressOf(canary) ?? beginTrial(canary.spec, ctx.now())
@@ -61,7 +66,7 @@ async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Out
     await tellEnd(before, word, ctx)
     return again('1s', reportOf(canary, word, lookBefore(canary)))
   }
-  const all = (await ctx.list(asStored(kind), { namespace: '' })).filter(isLive)
+  const all = await listLive(kind, ctx)
   const seen = count(all, canary, before, ctx.now())
   const verdict = decideCanary(canary.spec, before, seen, ctx.now())
   const { progress } = verdict
@@ -77,6 +82,10 @@ async function look(canary: CanaryObject, kind: Kind, ctx: Context): Promise<Out
 async function tellEnd({ phase: before }: TrialProgress, { progress, message }: TrialVerdict, ctx: Context) {
   const { phase } = progress
   if (phase !== before) await ctx.event(phase === 'RolledBack' ? 'Warning' : 'Normal', phase, message)
+}
+
+async function listLive(kind: Kind, ctx: Context): Promise<readonly ApiObject[]> {
+  return (await ctx.list(asStored(kind), { namespace: '' })).filter(isLive)
 }
 
 function isLive(object: ApiObject): boolean {

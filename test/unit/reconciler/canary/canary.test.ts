@@ -301,6 +301,17 @@ describe('a Canary', () => {
     expect(await by(env, 'v1')).toHaveLength(count)
   })
 
+  it('that comes to name such a version has its objects go back to the old code at once', async () => {
+    await using env = await start({})
+    await env.apply(Canary, trial)
+    await env.advance('1m')
+    expect((await by(env, 'v2')).length).toBeGreaterThan(0)
+    await env.patch(Canary, at, { spec: { version: 'v3' } })
+    await env.settle()
+    expect(await by(env, 'v1')).toHaveLength(count)
+    expect((await env.list(Page)).filter((page) => conditionOf(page as never, 'Canary') !== undefined)).toEqual([])
+  })
+
   it('of no reconciler stops', async () => {
     await using env = await start({})
     await env.apply(Canary, { ...trial, metadata: { name: 'other' } })

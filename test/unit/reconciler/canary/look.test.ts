@@ -94,6 +94,8 @@ async function look(given: Look) {
   return { outcome, trial, others, events, woken, listed }
 }
 
+const notDeployed = { reason: 'NotDeployed' }
+
 describe('the reconciler of Canaries', () => {
   it('may write the objects of those that it is for, and takes less than a minute', () => {
     const { rights, timeoutMs } = canaries([{ name: 'page', kind: page } as unknown as Controller])
@@ -109,6 +111,21 @@ describe('the reconciler of Canaries', () => {
     const { outcome, listed } = await look({ deployed: 'v3' })
     expect(outcome).toMatchObject({ kind: 'again', afterMs: minute, ready: { reason: 'NotDeployed' } })
     expect(listed).toEqual([])
+  })
+
+  it('has what another version has run go back, while the named one is not deployed', async () => {
+    const [inside = ''] = idsOf(true, 1)
+    const pages = [pageOf(inside, ran), pageOf(inside), pageOf(inside, ran, { deletionTimestamp: at(0) })]
+    const { outcome, woken } = await look({ pages, spec: { version: 'v3' }, status: begun })
+    const request = `canary v2 0 in the trial of ${begun.startedAt}`
+    expect(woken).toEqual([{ at: { name: inside, namespace: 'n' }, request }])
+    expect(outcome).toEqual({ kind: 'again', afterMs: minute, ready: expect.objectContaining(notDeployed) as unknown })
+    const many = idsOf(true, 201).map((uid) => pageOf(uid, ran))
+    const first = await look({ pages: many, spec: { version: 'v3' }, status: begun })
+    expect(first.woken).toHaveLength(200)
+    expect(first.outcome).toMatchObject({ kind: 'again', afterMs: second, ready: notDeployed })
+    const same = await look({ pages, deployed: 'v3', status: begun })
+    expect(same.listed).toEqual([])
   })
 })
 
