@@ -223,12 +223,16 @@ function adopt(situation: SyncSituation, { id, owner, differs }: Present): Actio
   }
 }
 
+/**
+ * An entity is deleted if it is marked for the object, or if it is the one that the object remembers as its own, made
+ * or adopted, and that nobody else has marked since. What is only found in the place of a lost create stays.
+ */
 function whenDeleting(situation: SyncSituation): Action {
   const { memory, policy, abilities, seen, nowMs } = situation
   const { id, intent, deletedAtMs } = memory
   if (id === undefined && intent === undefined) return { do: 'release' }
   if (!policy.deletes) return { do: 'release', left: leftByPolicy }
-  if (seen?.is === 'present') return takeAway(situation, seen)
+  if (seen?.is === 'present' && isOwn(situation, seen)) return takeAway(situation, seen)
   const planned = seen === undefined && situation.has === undefined ? findPlanned(situation) : undefined
   if (planned !== undefined) return planned
   if (seen === undefined && id !== undefined) return { do: 'get', id }
@@ -236,22 +240,29 @@ function whenDeleting(situation: SyncSituation): Action {
   const sinceMs = id === undefined ? intent?.atMs : memory.createdAtMs
   const believedMs = (sinceMs ?? -Infinity) + abilities.graceMs
   if (seen === undefined) return neverSeen(situation)
-  // What was seen before it was deleted is not hidden because it is new.
-  if (deletedAtMs !== undefined) return { do: 'release' }
-  return nowMs < believedMs ? notVisibleYet(believedMs) : { do: 'release' }
+  const isAnother = seen.is === 'present'
+  const end: End = isAnother ? { do: 'release', left: leftToAnother(seen) } : { do: 'release' }
+  // What was seen before it was deleted is not hidden because it is new, nor is what stands in its place.
+  if (deletedAtMs !== undefined || (isAnother && id !== undefined)) return end
+  return nowMs < believedMs ? notVisibleYet(believedMs) : end
+}
+
+function isOwn({ uid, memory }: SyncSituation, { id, owner }: Present): boolean {
+  return owner === undefined ? id === memory.id : owner === uid
+}
+
+function leftToAnother({ id, owner }: Present): Left {
+  if (owner !== undefined) return { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and is kept` }
+  return { reason: 'NameTaken', message: `${id} has its name, but is not marked as its own, and is kept` }
 }
 
 /** A deletion that was taken is not over: what is still there is looked at again, and deleted again in time. */
-function takeAway(situation: SyncSituation, { id, owner }: Present): Action {
-  const { uid, memory, abilities, nowMs, has } = situation
-  if (owner === undefined || owner === uid) {
-    const sinceMs = nowMs - (memory.deletedAtMs ?? -Infinity)
-    const isTaken = memory.deletedAtMs !== undefined && (has === 'deleted' || sinceMs < abilities.graceMs)
-    return isTaken
-      ? stillThere(id, nowMs + Math.min(slowestLookMs, Math.max(firstLookMs, sinceMs)))
-      : { do: 'delete', id }
-  }
-  return { do: 'release', left: { reason: 'OwnedByAnother', message: `${id} is tagged for another owner and is kept` } }
+function takeAway({ memory, abilities, nowMs, has }: SyncSituation, { id }: Present): Action {
+  const sinceMs = nowMs - (memory.deletedAtMs ?? -Infinity)
+  const isTaken = memory.deletedAtMs !== undefined && (has === 'deleted' || sinceMs < abilities.graceMs)
+  return isTaken
+    ? stillThere(id, nowMs + Math.min(slowestLookMs, Math.max(firstLookMs, sinceMs)))
+    : { do: 'delete', id }
 }
 
 /** A create whose answer was lost, of an object that is being deleted, on a far side that cannot be asked. */

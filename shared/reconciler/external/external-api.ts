@@ -21,7 +21,10 @@ export interface ExternalApi<Client> {
   /** May take its time: the object goes once `get` says that the entity is gone. Called again if that takes long. */
   delete(client: Client, id: string): Promise<void>
   idOf(entity: JsonObject): string
-  /** The uid of the object that the entity is marked for. */
+  /**
+   * The uid of the object that the entity is marked for. What is marked for nobody is deleted only by the object that
+   * has made or adopted it, and remembers its id; what `find` finds must have the mark.
+   */
   ownerOf?(entity: JsonObject): string | undefined
   /** Fields that carry the mark: an entity that is adopted need not have it. */
   readonly markedIn?: readonly string[]

@@ -406,6 +406,35 @@ describe('deletion', () => {
       given: { memory: made, seen: { ...own, owner: 'v' } },
       action: { do: 'release', left: { reason: 'OwnedByAnother' } },
     },
+    {
+      because: 'of what a create left that was lost',
+      given: { memory: begun, seen: own },
+      action: { do: 'delete', id: 'x' },
+    },
+    {
+      because: 'of what has its name by chance leaves it',
+      given: { memory: begun, seen: { is: 'present', id: 'x', differs: [] } },
+      action: { do: 'release', left: { reason: 'NameTaken' } },
+    },
+    {
+      because: 'of what has its name by chance looks again while its own may not be seen yet',
+      given: { memory: { round: 0, intent: { atMs: 980_000 } }, seen: { is: 'present', id: 'x', differs: [] } },
+      action: { do: 'wait', untilMs: 1_010_000, reason: 'NotVisibleYet' },
+    },
+    {
+      because: 'of what has its name by chance leaves it though it was to be adopted',
+      given: {
+        memory: begun,
+        policy: { ...managed, adoption: { id: 'x', mode: 'override' } },
+        seen: { is: 'present', id: 'x', differs: [] },
+      },
+      action: { do: 'release', left: { reason: 'NameTaken' } },
+    },
+    {
+      because: 'of what is not the one that it remembers leaves it',
+      given: { memory: { ...made, createdAtMs: 999_000 }, seen: { is: 'present', id: 'y', differs: [] } },
+      action: { do: 'release', left: { reason: 'NameTaken' } },
+    },
     { because: 'of what is gone', given: { memory: made, seen: absent }, action: { do: 'release' } },
     {
       because: 'of what may not be seen yet',

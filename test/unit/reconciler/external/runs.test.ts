@@ -843,6 +843,34 @@ describe('the end of an entity', () => {
       ['get x'],
       ['Normal OwnedByAnother: x is tagged for another owner and is kept'],
     ],
+    [
+      'only has its name, and was there before a create whose answer was lost',
+      { memory: { intent: { atMs: long } }, api: finding({ id: 'y', size: 1 }) },
+      [],
+      ['Normal NameTaken: y has its name, but is not marked as its own, and is kept'],
+    ],
+    [
+      'was made by a create whose answer was lost',
+      { memory: { intent: { atMs: long } }, entities: { x: entity }, api: finding(entity) },
+      ['delete x', 'get x'],
+      ['Normal Deleted: x is deleted'],
+    ],
+    [
+      'was adopted by an object that may not change it, and has no mark',
+      {
+        memory: { ...made, adopted: 'match', adoptedAs: 'x' },
+        annotations: { 'setpoint.dev/manage': 'delete' },
+        entities: { x: { id: 'x', size: 1 } },
+      },
+      ['get x', 'delete x', 'get x'],
+      ['Normal Deleted: x is deleted'],
+    ],
+    [
+      'was to be adopted, and was not yet',
+      { annotations: { 'setpoint.dev/external-id': 'x' }, entities: { x: { id: 'x', size: 1 } } },
+      [],
+      [],
+    ],
     ['is gone already', { memory: made }, ['get x'], []],
   ])('of what %s', async (_what, given, calls, events) => {
     const told = await runOnce({ ...gone, ...given })
