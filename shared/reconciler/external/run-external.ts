@@ -2,6 +2,7 @@ import { externalIdAnnotation } from '../../model/control-annotations.ts'
 import { equal, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
+import { modify } from '../modify.ts'
 import { again, done, reportOf, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
@@ -197,20 +198,30 @@ async function keepGiven<Client>(run: ExternalRun<Client>, entity: JsonObject): 
   remember(run, { ...memory, outputs: kept })
 }
 
-/** Fields that the far side has chosen, where the spec says nothing. */
+/** Fields that the far side has chosen, where the spec says nothing, neither as it was read nor by now. */
 async function initialiseLate<Client>(run: ExternalRun<Client>, entity: JsonObject): Promise<void> {
   const { object, ctx, spec } = run
   const chosen = spec.far.lateInitialized?.(entity) ?? {}
-  const declared = (object as { readonly spec?: JsonObject }).spec ?? {}
+  const declared = specOf(object)
   // Null would be written as nothing, and be missed by the next run.
   const late = Object.entries(chosen).filter(
     ([field, value]) => (value ?? null) !== null && declared[field] === undefined,
   )
   if (late.length === 0) return
-  const fields = Object.fromEntries(late)
-  await ctx.patch(spec.kind, object.metadata.name, { spec: fields })
+  let written: readonly (typeof late)[number][] = []
+  const change = (live: ApiObject): JsonObject | undefined => {
+    // Another object may have the name by now.
+    const isSame = live.metadata.uid === object.metadata.uid
+    written = isSame ? late.filter(([field]) => specOf(live)[field] === undefined) : []
+    return written.length === 0 ? undefined : { spec: Object.fromEntries(written) }
+  }
+  await modify<ApiObject>(ctx, { kind: spec.kind, at: object.metadata.name, change })
   // Not what the patch returned: that may hold an edit that somebody made meanwhile, and that is yet to be sent.
-  run.object = { ...object, spec: { ...declared, ...fields } }
+  run.object = { ...object, spec: { ...declared, ...Object.fromEntries(written) } }
+}
+
+function specOf(object: ApiObject): JsonObject {
+  return (object as { readonly spec?: JsonObject }).spec ?? {}
 }
 
 /** Runs to the end, and says of a failure what it means for the object. */

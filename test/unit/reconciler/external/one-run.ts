@@ -22,7 +22,7 @@ export interface Given {
   readonly entities?: Readonly<Record<string, JsonObject>>
   /** What the far side answers to a verb in place of its answer. */
   readonly failing?: Readonly<Record<string, unknown>>
-  /** Objects of the control plane, by `namespace/name`. */
+  /** Objects of the control plane, by `namespace/name`; the thing itself is as it was read, if it is not among them. */
   readonly objects?: Readonly<Record<string, ApiObject>>
   readonly api?: Partial<ExternalApi<object>>
   readonly far?: Partial<ExternalSpec<object>['far']>
@@ -107,9 +107,9 @@ function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key
   let noted: Json | undefined = given.memory && { round: 0, ...given.memory }
   const ctx: Context = {
     now: () => nowMs,
-    get: async (_: unknown, at: string | { readonly name: string; readonly namespace?: string }) => {
+    get: async (kind: unknown, at: string | { readonly name: string; readonly namespace?: string }) => {
       const { name, namespace = 'ns' } = typeof at === 'string' ? { name: at } : at
-      return given.objects?.[`${namespace}/${name}`]
+      return given.objects?.[`${namespace}/${name}`] ?? (kind === thingKind ? thingOf(given) : undefined)
     },
     apply: async (_: unknown, object: { readonly stringData: object }) => {
       push(told.secrets, ['apply', object])

@@ -740,10 +740,21 @@ describe('values that the far side chose', () => {
   it('are written into the spec where it says nothing, once, and count as declared', async () => {
     const far = { lateInitialized: () => ({ size: 7, zone: 'a', none: undefined, nothing: null }) }
     const { patches, memory } = await runOnce({ far })
-    expect(patches).toEqual([['thing', { spec: { zone: 'a' } }]])
+    expect(patches).toEqual([['thing', { spec: { zone: 'a' }, metadata: { resourceVersion: '1' } }, undefined]])
     expect(memory?.digest).toBe(declarationDigest(thingOf({ spec: { size: 1, zone: 'a' } }), {}))
     expect((await runOnce({ far, spec: { size: 1, zone: 'b' } })).patches).toEqual([])
     expect((await runOnce({})).patches).toEqual([])
+  })
+
+  it('are not written over what was said meanwhile, nor into another object of the name', async () => {
+    const far = { lateInitialized: () => ({ zone: 'a', plan: 'free' }) }
+    const live = thingOf({ spec: { size: 1, zone: 'b' } })
+    const { patches, memory } = await runOnce({ far, objects: { 'ns/thing': live } })
+    expect(patches).toEqual([['thing', { spec: { plan: 'free' }, metadata: { resourceVersion: '1' } }, undefined]])
+    // The edit is yet to be sent.
+    expect(memory?.digest).toBe(declarationDigest(thingOf({ spec: { size: 1, plan: 'free' } }), {}))
+    const another = { ...thingOf({}), metadata: { ...thingOf({}).metadata, uid: 'v' } }
+    expect((await runOnce({ far, objects: { 'ns/thing': another } })).patches).toEqual([])
   })
 })
 
