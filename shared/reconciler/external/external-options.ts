@@ -76,7 +76,7 @@ export interface Declaring<Required, Client> {
 }
 
 export interface Outputs<Read> {
-  /** The Secret's name. */
+  /** The Secret's name. If it becomes another, what is kept goes there, and the Secret of the name before goes. */
   name(object: Read): string
   /**
    * What the far side tells only once, such as a password in the answer to `create`, is left out or undefined later: it

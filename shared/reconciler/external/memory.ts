@@ -47,6 +47,8 @@ export type ExternalMemory = {
   readonly outputsUnkept?: string[]
   /** Of the outputs that were stored of an entity before this one, until those of this one are. */
   readonly outputsBefore?: string
+  /** The Secret where they are, if they are not in AWS. */
+  readonly outputsIn?: string
   /** Where in AWS they are. */
   readonly outputsAt?: SecretTarget
   /** Another place in AWS where they may be, while they move. */

@@ -12,7 +12,13 @@ import type { SecretTarget } from '../secret-source.ts'
 import { recall, type ExternalMemory } from './memory.ts'
 
 /** Which outputs there are, and where. */
-export type NotedOutputs = Pick<ExternalMemory, 'outputsAt' | 'outputsAlso' | 'outputKeys' | 'outputsUnkept'>
+export type NotedOutputs = Pick<
+  ExternalMemory,
+  'outputsIn' | 'outputsAt' | 'outputsAlso' | 'outputKeys' | 'outputsUnkept'
+>
+
+/** Where they are, or are to be: a Secret, or in AWS. */
+type OutputPlace = Pick<ExternalMemory, 'outputsIn' | 'outputsAt'>
 
 interface Keeping {
   readonly entity: JsonObject
@@ -29,25 +35,33 @@ export async function keepOutputs(
   outputs: Outputs<ApiObject>,
   object: ApiObject,
   { entity, ctx, noteKept }: Keeping,
-): Promise<string> {
-  const { outputsAt: before, outputsAlso: also, outputKeys: keysBefore, outputsUnkept: unkept = [] } = recall(ctx)
+): Promise<Pick<ExternalMemory, 'outputs' | 'outputsIn'>> {
+  const { outputsAlso: also, outputKeys: keysBefore, outputsUnkept: unkept = [] } = recall(ctx)
+  const name = outputs.name(object)
   const target = outputs.to?.(object)
+  const place: OutputPlace = target === undefined ? { outputsIn: name } : { outputsAt: target }
+  const before = placeBefore(name, ctx)
   const told = tellingOnly(outputs.data(entity))
   const data = { ...(await findUntold(outputs, object, { told, ctx })), ...told }
   const outputKeys = Object.keys(data).toSorted()
   const outputsUnkept = outputKeys.filter((key) => keysBefore?.includes(key) !== true || unkept.includes(key))
   // Nothing of this entity is anywhere yet: what is elsewhere is of one before it.
   const isFirst = keysBefore === undefined
-  const hasMoved = !equal(before, target)
+  const hasMoved = !equal(before, place)
   if (also !== undefined && !equal(also, target)) await ctx.outside.removeSecret(also)
   if (hasMoved || !equal(keysBefore, outputKeys))
-    await noteKept({ ...(isFirst ? movingTo(target, before) : movingTo(before, target)), outputKeys, outputsUnkept })
-  const kept = await write(outputs.name(object), data, { target, ctx })
-  if (hasMoved && !isFirst) await noteKept({ ...movingTo(target, before), outputKeys })
-  if (!hasMoved) return kept
-  if (before !== undefined) await ctx.outside.removeSecret(before)
-  else if (!isFirst) await deleteSecret(outputs.name(object), object, ctx)
-  return kept
+    await noteKept({ ...(isFirst ? movingTo(place, before) : movingTo(before, place)), outputKeys, outputsUnkept })
+  const kept = await write(name, data, { target, ctx })
+  if (hasMoved && !isFirst) await noteKept({ ...movingTo(place, before), outputKeys })
+  if (hasMoved && before.outputsAt !== undefined) await ctx.outside.removeSecret(before.outputsAt)
+  else if (hasMoved && !isFirst) await deleteSecret(before.outputsIn ?? name, object, ctx)
+  return { outputs: kept, ...(target === undefined && { outputsIn: name }) }
+}
+
+/** What was kept by a version before this one is in the Secret that the object names. */
+function placeBefore(name: string, ctx: Context): OutputPlace {
+  const { outputsIn = name, outputsAt } = recall(ctx)
+  return outputsAt === undefined ? { outputsIn } : { outputsAt }
 }
 
 /** What an entity has told with the answer to its creation, as a note for the time until it is written. */
@@ -106,9 +120,9 @@ async function deleteSecret(name: string, { metadata: { uid } }: ApiObject, ctx:
   if (found !== undefined && controllerOf(found as unknown as ApiObject)?.uid === uid) await ctx.delete(Secret, name)
 }
 
-/** They are in one place, and may be in the other. */
-function movingTo(at: SecretTarget | undefined, also: SecretTarget | undefined): NotedOutputs {
-  return { ...(at && { outputsAt: at }), ...(also && !equal(at, also) && { outputsAlso: also }) }
+/** They are in one place, and may be in the other. A Secret that is left behind goes with the object. */
+function movingTo(at: OutputPlace, { outputsAt: also }: OutputPlace): NotedOutputs {
+  return { ...at, ...(also && !equal(at.outputsAt, also) && { outputsAlso: also }) }
 }
 
 async function write(
@@ -151,10 +165,13 @@ async function findUntold(
 
 /** What is stored of this entity. What an entity before it has left there does not count. */
 async function readStored(name: string, untold: readonly string[], ctx: Context): Promise<Texts> {
-  const { outputsAt, outputKeys, outputsBefore } = recall(ctx)
+  const { outputsIn = name, outputsAt, outputKeys, outputsBefore } = recall(ctx)
   if (outputsAt === undefined) {
-    const secret = await ctx.get(Secret, name)
-    return digest(canonicalJson(secret?.data ?? {})) === outputsBefore ? {} : textsOf(secret)
+    // A person may have put what is lost where the object says now.
+    const names = [...new Set([name, outputsIn])]
+    const secrets = await Promise.all(names.map((one) => ctx.get(Secret, one)))
+    const own = secrets.filter((secret) => digest(canonicalJson(secret?.data ?? {})) !== outputsBefore)
+    return Object.assign({}, ...own.map(textsOf)) as Texts
   }
   // Their names are noted before they are written.
   if (outputKeys === undefined) return {}
@@ -169,7 +186,7 @@ function notKept(untold: readonly string[], error: unknown): unknown {
   return new OperatingError('UNAVAILABLE', `${text}; if it is lost, delete the entity outside, and another one is made`)
 }
 
-function textsOf({ data = {} }: SecretObject = {} as SecretObject): Texts {
+function textsOf({ data = {} }: Partial<SecretObject> = {}): Texts {
   // A mark of the order of bytes is the text's own.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decoder.decode(bytesFromBase64(value))]))

@@ -188,14 +188,14 @@ async function keepGiven<Client>(run: ExternalRun<Client>, entity: JsonObject): 
   const { outputs } = spec.far
   if (outputs === undefined) return
   const noteKept = async (noted: NotedOutputs): Promise<void> => {
-    const { outputsAt: _, outputsAlso: __, outputsUnkept: ___, ...memory } = run.memory
+    const { outputsIn: _, outputsAt: __, outputsAlso: ___, outputsUnkept: ____, ...memory } = run.memory
     remember(run, { ...memory, ...noted })
     await ctx.notes.keep()
   }
   const kept = await keepOutputs(outputs, object, { entity, ctx, noteKept })
   // What moved is nowhere else by now, and what was told is stored.
   const { outputsAlso: _, outputsUnkept: __, outputsBefore: ___, ...memory } = run.memory
-  remember(run, { ...memory, outputs: kept })
+  remember(run, { ...memory, ...kept })
 }
 
 /** Fields that the far side has chosen, where the spec says nothing, neither as it was read nor by now. */

@@ -14,7 +14,7 @@ const Account = defineKind({
   group: 'test.dev',
   version: 'v1',
   kind: 'Account',
-  spec: z.object({ size: z.int(), to: secretTarget.optional() }),
+  spec: z.object({ size: z.int(), to: secretTarget.optional(), secretName: z.string().optional() }),
   status: externalStatus,
 })
 
@@ -57,7 +57,7 @@ async function start({ isToldOnce = false, isShownAtOnce = true, rotates = false
       return {}
     },
     outputs: {
-      name: ({ metadata: { name } }) => `${name}-login`,
+      name: ({ metadata: { name }, spec: { secretName = `${name}-login` } }) => secretName,
       data: ({ id, size, isNew }) => ({
         password: isToldOnce && isNew !== true ? undefined : rotates ? `${password}-${String(size)}` : password,
         user: String(id),
@@ -130,6 +130,47 @@ describe('outputs of an external', () => {
     world.accounts.clear()
     await env.advance('5m')
     expect(await kept()).toEqual(login)
+  })
+
+  it.each<[string, 'store.create' | 'store.replace' | undefined, string]>([
+    ['by a process that lives', undefined, ''],
+    ['by one that ends at the write of the new one', 'store.create', '"renamed"'],
+    ['by one that ends before it is noted', 'store.replace', '"outputsIn":"renamed"'],
+  ])('that are told only once go along when their Secret gets another name, %s', async (_who, point, text) => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const login = { password: btoa(password), user: btoa('id-1') }
+    const names = async () => (await env.list(Secret)).map(({ metadata, data }) => [metadata.name, data])
+    await apply(world)
+    let isHit = point === undefined
+    if (point !== undefined)
+      env.faults.once(point, { kind: 'crash' }, ([stored]) => (isHit ||= JSON.stringify(stored).includes(text)))
+    await env.patch(Account, 'a', { spec: { secretName: 'renamed' } })
+    await env.advance('5m')
+    expect([isHit, await names()]).toEqual([true, [['renamed', login]]])
+    await env.patch(Account, 'a', { spec: { secretName: 'elsewhere', to: secret } })
+    await env.advance('5m')
+    expect([await names(), ...world.vault.texts]).toEqual([[], ['secretsManager:shop/default/a', json]])
+    await env.patch(Account, 'a', { spec: { secretName: 'back', to: null } })
+    await env.advance('5m')
+    expect([world.vault.texts.size, await names()]).toEqual([0, [['back', login]]])
+  })
+
+  it('that are told only once stay where they are while their Secret cannot be where it is to be', async () => {
+    const world = await start({ isToldOnce: true })
+    await using env = world.env
+    const login = { password: btoa(password), user: btoa('id-1') }
+    await apply(world)
+    env.faults.always('store.create', { kind: 'error', error: storeIsAway }, ([stored]) =>
+      JSON.stringify(stored).includes('"refused"'),
+    )
+    await env.patch(Account, 'a', { spec: { secretName: 'refused' } })
+    await env.advance('5m')
+    expect((await env.get(Secret, 'a-login'))?.data).toEqual(login)
+    await env.patch(Account, 'a', { spec: { secretName: 'renamed' } })
+    await env.advance('5m')
+    expect((await env.get(Secret, 'renamed'))?.data).toEqual(login)
+    expect(await env.get(Secret, 'a-login')).toBeUndefined()
   })
 
   const theirs = { secretsManager: { name: 'shop/default/theirs' } }
