@@ -86,7 +86,8 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
     return done({
       status: statusOf(job),
       ready: endpoint,
-      resyncAfter: Math.min(lookAgain, timeLeftMs(job, ctx)),
+      // The deadline may have passed while the login was read.
+      resyncAfter: Math.max(0, Math.min(lookAgain, timeLeftMs(job, ctx))),
     })
   }
   try {

@@ -38,7 +38,13 @@ const jobSpec = z.object({
     .default(6)
     .describe('Failures in a row, of one database, before the job fails.'),
   activeDeadlineSeconds: z.number().int().min(1).optional().describe('The job fails when it has not ended by then.'),
-  ttlSecondsAfterFinished: z.number().int().min(0).optional().describe('It is deleted so long after its end.'),
+  ttlSecondsAfterFinished: z
+    .number()
+    .int()
+    .min(0)
+    .max(2_147_483_647)
+    .optional()
+    .describe('It is deleted so long after its end.'),
 })
 
 export const Job = defineKind({

@@ -42,6 +42,7 @@ async function job({ databases = ['orders', 'users'], ...fields }: Fields = {}):
 }
 
 const get = async () => env.get(Job, 'now')
+const isDatabase = (key: unknown) => (key as { readonly kind?: string }).kind === 'PostgresDatabase'
 const condition = async (type: string) => (await get())?.status?.conditions?.find((one) => one.type === type)
 
 describe('a Job', () => {
@@ -164,6 +165,15 @@ describe('a Job', () => {
     expect((await get())?.status?.completionTime).toBe('2026-01-01T00:01:30Z')
   })
 
+  it('fails by a deadline that passes while it looks for the login', async () => {
+    await job({ databases: ['orders', 'missing'], activeDeadlineSeconds: 10 })
+    await env.advance('9995ms')
+    env.faults.always('store.get', { kind: 'delay', ms: 20 }, ([key]) => isDatabase(key))
+    await env.patch(Job, 'now', { metadata: { annotations: { look: 'now' } } })
+    await env.advance('1h')
+    expect(await condition('Failed')).toMatchObject({ status: 'True', reason: 'DeadlineExceeded' })
+  })
+
   it('is stopped in the middle of a dump by its deadline', async () => {
     dump.hold()
     await job({ activeDeadlineSeconds: 90 })
@@ -181,6 +191,13 @@ describe('a Job', () => {
     dump.release()
     await env.advance('1m')
     expect(archive.stored.size).toBe(0)
+  })
+
+  it('may be kept for as long as one of Kubernetes, and no longer', async () => {
+    await expect(job({ ttlSecondsAfterFinished: 2_147_483_648 })).rejects.toThrow('ttlSecondsAfterFinished')
+    await job({ ttlSecondsAfterFinished: 2_147_483_647 })
+    await env.advance('1h')
+    expect(await condition('Complete')).toMatchObject({ status: 'True' })
   })
 
   it('is deleted so long after its end', async () => {
