@@ -4,12 +4,13 @@ import type { ObjectMeta } from '../model/object.ts'
 import { onNewest } from '../model/on-newest.ts'
 import type { At, Context } from './context.ts'
 import type { Kind } from './kind.ts'
+import { refusePromise } from './refuse-promise.ts'
 
 /** What is changed, and how. */
 export interface Modification<Read> {
   readonly kind: Kind<Read, unknown>
   readonly at: string | At
-  /** A merge patch of the object as it is now; `undefined` leaves it. Called anew for each try. */
+  /** A merge patch of the object as it is now; `undefined` leaves it. Called anew for each try, and not awaited. */
   readonly change: (object: Read) => JsonObject | undefined
   readonly subresource?: 'status'
 }
@@ -26,6 +27,7 @@ export async function modify<Read extends { readonly metadata: Readonly<ObjectMe
   return onNewest(async () => {
     const object = await ctx.get(kind, at)
     const patch = object && change(object)
+    refusePromise(patch, 'change of modify gives its patch at once')
     if (object === undefined || patch === undefined) return object
     return ctx.patch(kind, at, onVersion(patch, object), subresource && { subresource }).catch(absentIfGone)
   })

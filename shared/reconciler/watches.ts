@@ -3,6 +3,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { MappedWatch, ReferenceWatch, Watched } from './controller.ts'
 import type { Kind } from './kind.ts'
 import type { Predicate } from './predicates.ts'
+import { refusePromise } from './refuse-promise.ts'
 
 /**
  * How a reconciler says which other objects wake its own: children it owns, objects it refers to, objects that map to
@@ -127,8 +128,9 @@ function toList(found: References | null): readonly Reference[] {
 }
 
 function requireReference(one: Reference): Reference {
-  const isReference = typeof one === 'object' && !('then' in one) && !(Symbol.iterator in one)
-  if (isReference) return one
+  const rule = 'a watch names objects as { name }, one or a list of them'
+  refusePromise(one, rule)
+  if (typeof one === 'object' && !(Symbol.iterator in one)) return one
   const what = typeof one === 'object' ? one.constructor.name : JSON.stringify(one).slice(0, 100)
-  throw new TypeError(`a watch names objects as { name }, one or a list of them, and not as ${what}`)
+  throw new TypeError(`${rule}, and not as ${what}`)
 }

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { Applied, Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
+import { refusePromise } from '../refuse-promise.ts'
 import { allDone } from './combine-failures.ts'
 import type { Dependent } from './dependent.ts'
 
@@ -32,12 +33,18 @@ export interface Made {
 /** Applies what is wanted; all of it, even if some of it fails. */
 export async function makeNode<Primary>(node: WorkflowNode<Primary>): Promise<Made> {
   const { name, dependent, primary, ctx, saysWanted } = node
-  const { kind, readyWhen = () => true } = dependent
   const wanted = toList(await dependent.desired(primary, ctx))
   for (const object of wanted) claim(node, requireWanted(object).metadata)
   saysWanted.add(name)
-  const objects = await allDone(wanted.map((object) => ctx.apply(kind, labelNode(object, name))))
-  return { objects, ready: objects.every((object) => !isDeleting(object) && readyWhen(object, primary)) }
+  const objects = await allDone(wanted.map((object) => ctx.apply(dependent.kind, labelNode(object, name))))
+  return { objects, ready: objects.every((object) => !isDeleting(object) && isReady(node, object)) }
+}
+
+function isReady<Primary>({ dependent, primary }: WorkflowNode<Primary>, object: ApiObject): boolean {
+  const { readyWhen = () => true } = dependent
+  const ready = readyWhen(object, primary)
+  refusePromise(ready, 'readyWhen tells at once whether an object is ready')
+  return ready
 }
 
 /** Throws a TypeError for what is left out where there are no types. */

@@ -63,6 +63,15 @@ describe('a change by a function', () => {
     expect(writes).toHaveLength(count)
   })
 
+  it.each([async () => ({ data: { c: 'd' } }), async () => Promise.reject(new Error('it fails'))])(
+    'is refused if nobody waits for it: %#',
+    async (by) => {
+      const { ctx, writes } = storeOf([])
+      const refused = new TypeError('change of modify gives its patch at once, and not as a promise')
+      expect([await endOf(ctx, { change: by }), writes]).toEqual([refused, []])
+    },
+  )
+
   it('is made anew on what is there then', async () => {
     const { ctx, writes } = storeOf([conflict])
     await endOf(ctx, { change: ({ metadata }: ConfigMapObject) => ({ data: { saw: metadata.resourceVersion } }) })

@@ -52,7 +52,7 @@ it.each([
   ['a text', 'a', '"a"'],
   ['texts', ['a'], '"a"'],
   ['a number', 5, '5'],
-  ['a promise', Promise.resolve({ name: 'a' }), 'Promise'],
+  ['a promise', Promise.resolve({ name: 'a' }), 'a promise'],
   ['a set', new Set([{ name: 'a' }]), 'Set'],
 ])('%s is refused where an object is to be named', (_what, given, said) => {
   const { targets } = referenceWatch(reference(ConfigMap, () => given as never))

@@ -108,6 +108,12 @@ describe('a pass', () => {
     expect(told).toEqual([[expect.objectContaining({ metadata: expect.anything() }), primary]])
   })
 
+  it('does not take a promise for ready', async () => {
+    const flow = flowOf({ server: { readyWhen: (async () => false) as never } })
+    const refused = 'server: readyWhen tells at once whether an object is ready, and not as a promise'
+    await expect(flow.run(primary, createWorld().ctx)).rejects.toThrow(refused)
+  })
+
   it('does not take what is being deleted for ready', async () => {
     const { ctx } = createWorld()
     const deletionTimestamp = '2026-01-01T00:00:00Z'
