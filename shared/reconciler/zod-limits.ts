@@ -15,6 +15,8 @@ export function findUnsaid(schema: z.core.$ZodTypes, json: JsonObject): string |
   if (isCoerced(def)) return 'nothing is converted: say the type that is written, and convert it in the reconciler'
   if ((def.type === 'default' || def.type === 'prefault') && isMadeAnew(def))
     return 'a default is one value for all objects: make one for each by default of the kind'
+  if ((def.type === 'default' || def.type === 'prefault') && def.defaultValue === null)
+    return 'a default of null counts as none: write .nullish(), and take what is left out for null in the reconciler'
   if (def.type === 'default' || def.type === 'prefault' ? !isFinite(def.defaultValue) : !isFinite(valuesOf(def)))
     return 'no number that is written is infinite or NaN'
   if (def.type === 'object' && isObject(json['additionalProperties'])) return noOthers

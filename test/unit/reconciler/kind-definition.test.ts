@@ -284,6 +284,8 @@ it.each<[string, z.ZodType, string]>([
   ['a conversion', z.coerce.number(), 'nothing is converted'],
   ['a default of chance', z.string().default(() => String(Math.random())), 'a default is one value for all objects'],
   ['such a default ahead', z.string().prefault(() => String(Math.random())), 'a default is one value for all objects'],
+  ['a default of null', z.string().nullable().default(null), 'a default of null counts as none: write .nullish()'],
+  ['such a default ahead of it', z.string().nullable().prefault(null), 'a default of null counts as none'],
   ['fields of any name', z.looseObject({ a: z.string() }), 'an object has the fields that it names'],
   ['fields of any name and one type', z.object({ a: z.string() }).catchall(z.int()), 'an object has the fields that'],
   ['bytes', z.base64(), "bytes are written as base64: write z.string().meta({ format: 'byte' })"],
