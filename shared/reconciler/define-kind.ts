@@ -65,6 +65,7 @@ function definitionOf(
   older: readonly OlderVersion[],
 ): CustomResourceDefinition {
   const { group, version, kind, plural = `${kind.toLowerCase()}s`, shortNames, categories } = options
+  refuseSameVersions(options, older)
   const definition: CustomResourceDefinition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -93,11 +94,21 @@ function definitionOf(
 /** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */
 const unapproved = { [approvalAnnotation]: 'unapproved, brought by a reconciler' }
 
+function refuseSameVersions(
+  { kind, version }: { readonly kind: string; readonly version: string },
+  older: readonly OlderVersion[],
+): void {
+  const names = older.map(({ version: name }) => name)
+  if (names.includes(version))
+    throw new DefinitionError(`${kind}: olderVersions: ${version} is the version of the kind itself`)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw new DefinitionError(`${kind}: olderVersions: ${twice} is there twice`)
+}
+
 function olderPart(
   { version: name, served = true, deprecated = false, ...version }: OlderVersion,
-  { kind, version: current, status }: SchemaOptions & { readonly version: string },
+  { kind, status }: SchemaOptions,
 ): CustomResourceDefinitionVersion {
-  if (name === current) throw new DefinitionError(`${kind}: olderVersions: ${name} is the version of the kind itself`)
   const parts = { ...version, kind, status: version.status ?? status } as SchemaOptions
   return {
     name,

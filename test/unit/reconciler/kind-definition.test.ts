@@ -261,6 +261,18 @@ describe('an older version', () => {
       }),
     ).toThrow('Page: olderVersions: v2 is the version of the kind itself')
   })
+
+  it('cannot have the name of another one', () => {
+    expect(() =>
+      versionsOf({
+        olderVersions: (older: (name: string, of: object) => never) => [
+          older('v1', { spec: textSpec, upgrade, downgrade: upgrade }),
+          older('v1beta1', { spec: textSpec, upgrade, downgrade: upgrade }),
+          older('v1', { spec: z.object({ other: z.string() }), upgrade, downgrade: upgrade }),
+        ],
+      }),
+    ).toThrow('Page: olderVersions: v1 is there twice')
+  })
 })
 
 /** What nobody would tell its author: objects are checked by the schema alone. */
