@@ -8,6 +8,7 @@ import { combineFailures } from './combine-failures.ts'
 import type { AnyDependents, Dependent } from './dependent.ts'
 import { createGraph, type Graph } from './graph.ts'
 import type { NodeState } from './plan.ts'
+import { refuseRivals } from './refuse-rivals.ts'
 import { runNodes, type PassResult } from './run-nodes.ts'
 
 /** Children as a graph: which come after which, on which conditions. */
@@ -43,7 +44,8 @@ type AnyKinds = Readonly<Record<string, Kind<unknown, unknown>>>
 
 /**
  * A workflow for a kind. Names of nodes go into a label of their objects, so that a node that wants fewer, or other
- * ones, knows which are its own. Throws a TypeError for a circle, and for names that no label can have.
+ * ones, knows which are its own. Throws a TypeError for a circle, and for names that no label can have. Two workflows of
+ * one primary have other names for nodes of one kind: a run that calls for both throws a TypeError otherwise.
  */
 export function workflow<Primary, Kinds extends AnyKinds>(
   primary: Kind<Primary, unknown>,
@@ -53,12 +55,14 @@ export function workflow<Primary, Kinds extends AnyKinds>(
   const graph = createGraph(dependenciesIn(primary, dependents), `workflow of ${primary.kind}`)
 
   const run: Workflow<Primary, Kinds>['run'] = async (object, ctx) => {
+    refuseRivals({ graph, dependents, ctx })
     const result = await runNodes({ graph, dependents, primary: object, ctx, isEnd: false })
     throwErrors(result)
     return toWorkflowResult(graph, result)
   }
 
   const tearDown: Workflow<Primary, Kinds>['tearDown'] = async (object, ctx) => {
+    refuseRivals({ graph, dependents, ctx })
     const result = await runNodes({ graph, dependents, primary: object, ctx, isEnd: true })
     throwErrors(result)
     return readiness(graph, result)

@@ -169,10 +169,10 @@ describe('a pass', () => {
 
   it('says first why it could not be made, and then what else has failed', async () => {
     const { ctx } = createWorld({ Server: [childOf('server', 'old')] })
-    const failing = { ...ctx, delete: () => Promise.reject(new Error('it stays')) } as unknown as Context
-    await expect(flowOf().run(primary, failing)).rejects.toThrow(/^server: it stays$/)
+    const failing = () => ({ ...ctx, delete: () => Promise.reject(new Error('it stays')) }) as unknown as Context
+    await expect(flowOf().run(primary, failing())).rejects.toThrow(/^server: it stays$/)
     const server = { desired: () => object('broken') }
-    await expect(flowOf({ server }).run(primary, failing)).rejects.toThrow(/^server: it is broken$/)
+    await expect(flowOf({ server }).run(primary, failing())).rejects.toThrow(/^server: it is broken$/)
   })
 
   it('reads the children of a kind once', async () => {
@@ -248,6 +248,30 @@ describe('what fails in a pass', () => {
   })
 })
 
+describe('a second workflow in one run', () => {
+  const other = (name: string, kind: Kind) => workflow(App, { [name]: { kind, desired: () => object('o') } })
+
+  it.each(['run', 'tearDown'] as const)('is refused if both have a node of one kind and name: %s', async (verb) => {
+    const { ctx, did } = createWorld()
+    const flow = flowOf()
+    await flow.run(primary, ctx)
+    await flow.run(primary, ctx)
+    const before = did.length
+    const refused = 'another workflow of this run has a node page of Page, too: give one another name'
+    await expect(other('page', Page)[verb](primary, ctx)).rejects.toThrow(new TypeError(refused))
+    expect(did).toHaveLength(before)
+    expect(await other('page', Page).run(primary, createWorld().ctx)).toMatchObject({ ready: true })
+  })
+
+  it('may have other names, or other kinds', async () => {
+    const { ctx, children } = createWorld()
+    await flowOf().run(primary, ctx)
+    for (const flow of [other('more', Page), other('page', Server)])
+      expect(await flow.run(primary, ctx)).toMatchObject({ ready: true })
+    expect(children.get('Page')?.map(({ metadata: { name } }) => name)).toEqual(['p', 'o'])
+  })
+})
+
 describe('a workflow', () => {
   it('as a reconciler is ready when every node is', async () => {
     expect(await flowOf().reconcile(primary, createWorld().ctx)).toEqual({ kind: 'done', ready: true })
@@ -270,14 +294,15 @@ describe('a workflow', () => {
     const all = { Config: [childOf('config', 'c')], Server: [childOf('server', 's')], Page: [childOf('page', 'p')] }
     const world = createWorld(all)
     world.holds = true
-    expect(await flowOf().cleanup(primary, world.ctx)).toEqual({
+    const flow = flowOf()
+    expect(await flow.cleanup(primary, world.ctx)).toEqual({
       kind: 'again',
       afterMs: 60_000,
       ready: { reason, message: 'page is being deleted' },
     })
     world.holds = false
-    expect(await flowOf().tearDown(primary, world.ctx)).toBe(true)
-    expect(await flowOf().cleanup(primary, world.ctx)).toEqual({ kind: 'done' })
+    expect(await flow.tearDown(primary, world.ctx)).toBe(true)
+    expect(await flow.cleanup(primary, world.ctx)).toEqual({ kind: 'done' })
     const page = 'delete Page {"name":"p"}'
     expect(world.did).toEqual([page, page, 'delete Server {"name":"s"}', 'delete Config {"name":"c"}'])
   })
