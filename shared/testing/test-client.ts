@@ -164,5 +164,6 @@ async function readPage(process: TestProcess, asked: string): Promise<string> {
 }
 
 function placeOf(at: string | At): Place & { readonly namespace: string } {
-  return { namespace: 'default', ...(typeof at === 'string' ? { name: at } : at) }
+  if (typeof at === 'string') return { name: at, namespace: 'default' }
+  return { ...at, namespace: at.namespace ?? 'default' }
 }

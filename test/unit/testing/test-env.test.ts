@@ -288,6 +288,17 @@ describe('what is sent and given', () => {
     expect(await env.get(ConfigMap, 'c')).toMatchObject({ data: { value: '1' } })
   })
 
+  it('is in the default namespace if that of its place is undefined', async () => {
+    env = await createTestEnv({ reconcilers: [] })
+    const at = { name: 'c', namespace: undefined } as never
+    await env.apply(ConfigMap, config())
+    await env.patch(ConfigMap, at, { data: { value: '2' } })
+    expect(await env.get(ConfigMap, at)).toMatchObject({ metadata: { namespace: 'default' }, data: { value: '2' } })
+    expect(await env.explain(ConfigMap, at)).toContain('default/c')
+    await env.delete(ConfigMap, at)
+    expect(await env.get(ConfigMap, 'c')).toBeUndefined()
+  })
+
   it('is a page with its query, and whole however long', async () => {
     env = await createTestEnv()
     await env.apply(ConfigMap, config())

@@ -51,6 +51,12 @@ describe('a reference', () => {
     })
   })
 
+  it('may name a namespace that is undefined, as an optional field of a spec does', async () => {
+    const undefinedOwn = refersTo({ Account: requires(account, () => ({ name: 'a', namespace: undefined }) as never) })
+    const { outcome } = await runOnce({ own: undefinedOwn, objects: { 'ns/a': accountOf('True') } })
+    expect(outcome?.conditions).toMatchObject({ AccountValid: { status: 'True', reason: 'Valid' } })
+  })
+
   it('without a period is looked at again when it changes', async () => {
     const { outcome } = await runOnce({ own, annotations: { 'setpoint.dev/resync': '0' } })
     expect(outcome).not.toHaveProperty('resyncAfterMs')
