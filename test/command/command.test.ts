@@ -173,6 +173,15 @@ describe('setpoint init', () => {
     })
   })
 
+  it('says that a package of CommonJS becomes one of ES modules, and nothing of any other', async () => {
+    const other = makeApp('commonjs')
+    writeFileSync(join(other, 'package.json'), JSON.stringify({ name: 'mine', type: 'commonjs' }))
+    const { stdout } = await setpoint(other, 'init')
+    expect(stdout).toContain('"type" in package.json was "commonjs" and is "module" now: a .js file with require')
+    expect(JSON.parse(readFileSync(join(other, 'package.json'), 'utf8'))).toMatchObject({ type: 'module' })
+    expect(written.stdout).not.toContain('"type"')
+  })
+
   it('writes over nothing', async () => {
     const before = readFileSync(join(app, 'reconcilers.ts'), 'utf8')
     await expectMistake(

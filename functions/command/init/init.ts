@@ -6,8 +6,8 @@ import { completeManifest, filesOfApp, type AppManifest } from './templates.ts'
 
 /**
  * `setpoint init [group/version/Kind]`: writes a repository into the working directory, or into one that is there the
- * folder of another kind. A package.json that is there gets what it lacks; nothing else that is there is written over:
- * the command refuses before it has written anything.
+ * folder of another kind. A package.json that is there gets what it lacks, and becomes one of ES modules; nothing else
+ * that is there is written over: the command refuses before it has written anything.
  */
 export async function runInit(args: readonly string[]): Promise<void> {
   const [named = 'example.dev/v1/Greeting', ...more] = args
@@ -18,7 +18,8 @@ export async function runInit(args: readonly string[]): Promise<void> {
   const paths = files.map(([path]) => path)
   const present = paths.find((path) => existsSync(path)) ?? findFile(paths.map(dirname))
   if (present !== undefined) throw new OperatingError('BAD_REQUEST', `${present} is there already: nothing was written`)
-  const manifest = isThere ? undefined : completeManifest(readManifest(), basename(resolve('.')))
+  const found = isThere ? {} : readManifest()
+  const manifest = isThere ? undefined : completeManifest(found, basename(resolve('.')))
   try {
     for (const [path, text] of files) {
       mkdirSync(dirname(path), { recursive: true })
@@ -28,7 +29,7 @@ export async function runInit(args: readonly string[]): Promise<void> {
   } catch (cause) {
     throw new OperatingError('UNAVAILABLE', `cannot write here: ${(cause as Error).message}`, { cause })
   }
-  process.stdout.write(isThere ? tellLines(names, paths) : tellNext(names, paths))
+  process.stdout.write(isThere ? tellLines(names, paths) : tellNext(names, paths, found))
 }
 
 const listPath = 'reconcilers.ts'
@@ -66,10 +67,13 @@ function parseManifest(text: string): unknown {
   }
 }
 
-function tellNext({ file, kind }: Names, paths: readonly string[]): string {
+function tellNext({ file, kind }: Names, paths: readonly string[], { type = 'module' }: AppManifest): string {
+  const replaced = `
+"type" in package.json was ${JSON.stringify(type)} and is "module" now: a .js file with require needs the name .cjs.
+`
   return `wrote
 ${paths.map((path) => `  ${path}\n`).join('')}  package.json
-
+${type === 'module' ? '' : replaced}
 Next:
 
   npm run dev                          # a control plane with your reconciler, at https://127.0.0.1:8443

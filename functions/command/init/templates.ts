@@ -60,7 +60,10 @@ const scripts = {
   deploy: 'cdk deploy',
 }
 
-/** The manifest with what the repository needs. What it has is kept, but for the script that `npm init` writes. */
+/**
+ * The manifest with what the repository needs. What it has is kept, but for the test script that `npm init` writes, and
+ * for its type: the files are ES modules.
+ */
 export function completeManifest(found: AppManifest, directory: string): AppManifest {
   const { test, ...kept } = found.scripts ?? {}
   const ownTest = test === undefined || test.includes('no test specified') ? {} : { test }
