@@ -103,7 +103,8 @@ const commands: Readonly<Record<string, Command>> = {
     run: async (args) => (await import('./image/image.ts')).runImage(args),
   },
   token: {
-    usage: 'add NAME [--groups a,b] | rotate NAME | remove NAME | list [--out FILE] [--data-dir .setpoint]',
+    usage:
+      'add NAME [--groups a,b] [--out FILE] | rotate NAME [--out FILE] | remove NAME | list [--data-dir .setpoint]',
     summary: 'say who may use a control plane on this machine, each with a kubeconfig of their own',
     run: async (args) => (await import('./token.ts')).runToken(args),
   },

@@ -264,6 +264,11 @@ describe('setpoint token', () => {
     [['token', 'add', 'system:x', '--data-dir', 'shared', '--out', 'y'], 'are not for people'],
     [['token', 'add', 'a b', '--data-dir', 'shared', '--out', 'y'], '"a b" is no name'],
     [['token', 'rotate', 'nobody', '--data-dir', 'shared', '--out', 'y'], 'has nobody called nobody'],
+    [['token', 'rotate', 'nobody', '--groups', 'x'], 'token rotate takes no --groups: only token add gives groups'],
+    [['token', 'remove', 'nobody', '--groups', 'x'], 'token remove takes no --groups'],
+    [['token', 'remove', 'nobody', '--out', 'y'], 'token remove takes no --out: it writes no kubeconfig'],
+    [['token', 'list', '--groups', ''], 'token list takes no --groups'],
+    [['token', 'list', '--out', 'y'], 'token list takes no --out'],
     [['token', 'add', 'eve', '--data-dir', 'nowhere', '--out', 'y'], 'start its control plane once'],
   ])('refuses %j in a line', async (args, message) => {
     await expectRefusal(args, message)
