@@ -246,6 +246,16 @@ describe('what a connection needs', () => {
     expect([broken.error?.message, broken.report]).toEqual(['a bug', undefined])
   })
 
+  it('and is not there is told of each object by itself, though one error stops them all', async () => {
+    const { stop } = await import('../../../../shared/index.ts')
+    const thrown = stop('NoCredentials', 'there are none')
+    const connect = () => Promise.reject(thrown)
+    await runOnce({ far: { connect }, own, objects: { 'ns/a': accountOf('True') } })
+    const { error, report } = await runOnce({ far: { connect } })
+    expect(error).toMatchObject({ name: 'StopError', reason: 'NoCredentials', message: 'there are none' })
+    expect(Object.keys(report?.conditions ?? {})).toEqual(['Synced'])
+  })
+
   it('and is not there is told with what the author reports of it, whose word counts', async () => {
     const { stop, withReport } = await import('../../../../shared/index.ts')
     const Synced = { status: 'Unknown', reason: 'NoToken' } as const
