@@ -44,8 +44,8 @@ type AnyKinds = Readonly<Record<string, Kind<unknown, unknown>>>
 
 /**
  * A workflow for a kind. Names of nodes go into a label of their objects, so that a node that wants fewer, or other
- * ones, knows which are its own. Throws a TypeError for a circle, and for names that no label can have. Two workflows of
- * one primary have other names for nodes of one kind: a run that calls for both throws a TypeError otherwise.
+ * ones, knows which are its own. Throws a TypeError for a circle, and for names that no label can have. Two workflows
+ * of one primary have other names for nodes of one kind: a run that calls for both throws a TypeError otherwise.
  */
 export function workflow<Primary, Kinds extends AnyKinds>(
   primary: Kind<Primary, unknown>,
