@@ -8,6 +8,7 @@ import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import { Secret, type SecretObject } from '../built-in-kinds.ts'
 import type { Context } from '../context.ts'
 import type { Outputs } from './external-options.ts'
+import { refusePromise } from '../refuse-promise.ts'
 import type { SecretTarget } from '../secret-source.ts'
 import { recall, type ExternalMemory } from './memory.ts'
 
@@ -141,6 +142,7 @@ async function write(
 type Texts = Readonly<Record<string, string>>
 
 function tellingOnly(data: Readonly<Record<string, string | undefined>>): Texts {
+  refusePromise(data, 'data of outputs tells its texts at once')
   return Object.fromEntries(Object.entries(data).flatMap(([key, text]) => (text === undefined ? [] : [[key, text]])))
 }
 

@@ -4,6 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import type { Context } from '../context.ts'
 import { modify } from '../modify.ts'
 import { again, done, reportOf, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
+import { refusePromise } from '../refuse-promise.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, leftByPolicy, type End, type Left } from './decide.ts'
@@ -169,6 +170,7 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   const { locked } = compareEntity(run, entity)
   await initialiseLate(run, entity)
   const shown = spec.far.shown?.(entity, run.client)
+  refusePromise(shown, 'shown tells its fields at once')
   if (shown !== undefined) run.shown = shown
   const request = reconcileRequestOf(run.object)
   const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
@@ -203,6 +205,7 @@ async function keepGiven<Client>(run: ExternalRun<Client>, entity: JsonObject): 
 async function initialiseLate<Client>(run: ExternalRun<Client>, entity: JsonObject): Promise<void> {
   const { object, ctx, spec } = run
   const chosen = spec.far.lateInitialized?.(entity) ?? {}
+  refusePromise(chosen, 'lateInitialized tells its fields at once')
   const declared = specOf(object)
   // Null would be written as nothing, and be missed by the next run.
   const late = Object.entries(chosen).filter(

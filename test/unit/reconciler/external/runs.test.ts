@@ -736,6 +736,18 @@ describe('the place of an entity', () => {
   })
 })
 
+describe('what an author tells of an entity', () => {
+  it.each<[string, object, string]>([
+    ['shown', { shown: async () => ({}) }, 'shown tells its fields'],
+    ['lateInitialized', { lateInitialized: async () => ({}) }, 'lateInitialized tells its fields'],
+    ['outputs', { outputs: { name: () => 's', data: async () => ({ a: 'b' }) } }, 'data of outputs tells its texts'],
+  ])('is refused as a promise: %s', async (_what, far, rule) => {
+    const { error, memory, secrets } = await runOnce({ far })
+    expect(error).toMatchObject({ name: 'TypeError', message: `${rule} at once, and not as a promise` })
+    expect([memory?.id, secrets]).toEqual(['e1', []])
+  })
+})
+
 describe('values that the far side chose', () => {
   it('are written into the spec where it says nothing, once, and count as declared', async () => {
     const far = { lateInitialized: () => ({ size: 7, zone: 'a', none: undefined, nothing: null }) }
