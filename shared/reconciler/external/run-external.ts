@@ -102,8 +102,7 @@ async function begin<Client>(
     if (!(error instanceof StopError)) throw error
     const report = reportOf(error)
     const conditions = { ...given.found.conditions, [spec.condition]: notReadyPatch(error), ...report?.conditions }
-    // Another object may be stopped by the same error: what is said of this one is not said of that.
-    throw withReport(stop(error.reason, error.message, { cause: error }), { ...report, conditions })
+    throw withReport(error, { ...report, conditions })
   }
 }
 
