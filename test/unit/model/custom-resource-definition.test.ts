@@ -75,7 +75,7 @@ interface Row {
 
 const version = 'spec.versions[0]'
 const column = { name: 'Color', type: 'string' as const, jsonPath: '.spec.color' }
-const versions = (count: number) =>
+const manyVersions = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ ...v1, name: `v${i + 1}`, storage: i === 0 }))
 const columns = (count: number) => Array.from({ length: count }, () => column)
 
@@ -503,10 +503,10 @@ const rows: readonly Row[] = [
   },
   {
     because: 'there are so many versions at most',
-    crd: withSpec({ versions: versions(101) }),
+    crd: withSpec({ versions: manyVersions(101) }),
     errors: ['spec.versions: Too many: 101: must have at most 100 items'],
   },
-  { because: 'there may be so many versions', crd: withSpec({ versions: versions(100) }) },
+  { because: 'there may be so many versions', crd: withSpec({ versions: manyVersions(100) }) },
   {
     because: 'there are so many columns at most',
     crd: withVersion({ additionalPrinterColumns: columns(65) }),
