@@ -22,7 +22,7 @@ import { completeState, isReleased } from './states.ts'
 import { toStoredVersion } from './stored-version.ts'
 import type { Annotate, Mutated, PolicyReview, Reviewed, ReviewedPath } from './policy-review.ts'
 import type { Surroundings } from './strategies.ts'
-import { findTouched } from './transitions.ts'
+import { findTouched, withGeneration } from './transitions.ts'
 
 /** Reads and conditional writes of one object, tried again on the newest version where the writer did not name one. */
 export interface ConditionalWrites {
@@ -197,7 +197,7 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const asker = asks && { operation: 'UPDATE' as const, subresource, user, annotate, said, dryRun, budget }
   const to = { kind, object: sent.object, old: before.object }
   const mutation = asker && policies.mutate({ ...asker, ...shownBy(path, to) })
-  const planned = mutation ? withMutation(sent, await mutation, path) : sent
+  const planned = mutation ? withMutation(live, sent, await mutation, path) : sent
   const asked = options.surroundings(kind)
   const around = asked instanceof Promise ? await asked : asked
   const { hooks } = kind
@@ -227,10 +227,19 @@ function withNotes(kind: ServedKind, before: StoredObject, object: ApiObject, by
   return withFormerOwner(before, withAcceptedChange(kind, before, { ...before, object }, by))
 }
 
-function withMutation({ object, warnings }: Planned, mutated: Mutated, path: ReviewedPath | undefined): Planned {
+/** What a path absorbs changes what is desired of the object, as it was planned or back to what it was. */
+function withMutation(
+  { kind, before }: LiveOf,
+  { object, warnings }: Planned,
+  mutated: Mutated,
+  path: ReviewedPath | undefined,
+): Planned {
   const { object: made = object } = mutated
   return {
-    object: path === undefined || mutated.object === undefined ? made : path.absorb(object, made),
+    object:
+      path === undefined || mutated.object === undefined
+        ? made
+        : withGeneration(kind, before.object, path.absorb(object, made)),
     warnings: [...warnings, ...mutated.warnings],
   }
 }

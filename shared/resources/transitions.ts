@@ -147,7 +147,11 @@ function withPropagation(
 const finalizerOf = { Foreground: 'foregroundDeletion', Orphan: 'orphan' } as const
 const propagationFinalizers: readonly string[] = Object.values(finalizerOf)
 
-/** What a write touched: nothing if the two states are equal. */
+/**
+ * What a write touched: nothing if the two states are equal, or nothing but a time among the managedFields is another.
+ * An admission that puts a field back leaves such a time, which Kubernetes does not write either
+ * (`IgnoreManagedFieldsTimestampsTransformer`).
+ */
 export function findTouched(live: ApiObject, next: ApiObject): Touched {
   const before = live.metadata
   const after = next.metadata
@@ -162,7 +166,13 @@ export function findTouched(live: ApiObject, next: ApiObject): Touched {
     fields: !equal(before.managedFields, after.managedFields) || live.apiVersion !== next.apiVersion,
     status: !equal(live.status, next.status),
   }
-  return (Object.keys(differs) as Part[]).filter((part) => differs[part])
+  const touched = (Object.keys(differs) as Part[]).filter((part) => differs[part])
+  const isOfFields = touched.length === 1 && differs.fields === true && live.apiVersion === next.apiVersion
+  return isOfFields && equal(withoutTimes(before), withoutTimes(after)) ? [] : touched
+}
+
+function withoutTimes({ managedFields }: ObjectMeta): unknown {
+  return managedFields?.map(({ time: _, ...entry }) => entry)
 }
 
 function assemble(kind: ServedKind, body: JsonObject, metadata: ObjectMeta): ApiObject {

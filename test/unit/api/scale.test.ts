@@ -170,3 +170,46 @@ describe('a Scale that is applied', () => {
     expect((await harness.send(`GET ${lamps}/none`)).status).toBe(404)
   })
 })
+
+describe('a scale that a policy changes', () => {
+  const policies = '/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies'
+  const matchConstraints = {
+    resourceRules: [
+      { apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['lamps/scale'] },
+    ],
+  }
+  const expression = `[JSONPatch{op: 'replace', path: '/spec/replicas', value: 3}]`
+  const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }]
+  const put = (replicas: number) =>
+    harness.send(`PUT ${lamps}/a/scale`, { body: { metadata: { name: 'a' }, spec: { replicas } } })
+  const noted = async () => {
+    const { generation, resourceVersion } = (await harness.send(`GET ${lamps}/a`)).body.metadata
+    return [generation, resourceVersion]
+  }
+
+  beforeEach(async () => {
+    const spec = { reinvocationPolicy: 'Never', matchConstraints, mutations }
+    await harness.send(`POST ${policies}`, { body: { metadata: { name: 'm' }, spec } })
+    const bindings = policies.replace('policies', 'policybindings')
+    await harness.send(`POST ${bindings}`, { body: { metadata: { name: 'b' }, spec: { policyName: 'm' } } })
+  })
+
+  it('is stored though the writer asks for what there is', async () => {
+    expect((await put(2)).body.spec).toEqual({ replicas: 3 })
+    expect((await harness.send(`GET ${lamps}/a`)).body).toMatchObject({
+      metadata: { generation: 2 },
+      spec: { light: { bulbs: 3 } },
+    })
+  })
+
+  it('is no change where it is put back to what there is', async () => {
+    await harness.clock.advance(1_000)
+    await put(3)
+    const before = await noted()
+    for (const _ of ['once', 'again']) {
+      await harness.clock.advance(1_000)
+      expect((await put(2)).body.spec).toEqual({ replicas: 3 })
+      expect(await noted()).toEqual(before)
+    }
+  })
+})

@@ -271,6 +271,17 @@ describe('what a write touched', () => {
     expect(findTouched(live, next)).toEqual(parts)
   })
 
+  it('is nothing where a time of the owners of fields is all that differs', () => {
+    const owner = { manager: 'm', operation: 'Update', time: '2026-11-01T00:00:00Z', fieldsType: 'FieldsV1' }
+    const managedFields = [{ ...owner, time: '2026-11-01T00:00:01Z' }]
+    const owned = of({ managedFields: [owner] })
+    expect(findTouched(owned, of({ managedFields }))).toEqual([])
+    expect(findTouched(owned, of({ managedFields }, { apiVersion: 'example.com/v2' }))).toEqual(['fields'])
+    expect(findTouched(owned, of({ managedFields, generation: 4 }))).toEqual(['spec', 'fields'])
+    expect(findTouched(owned, of({ managedFields: [{ ...owner, manager: 'n' }] }))).toEqual(['fields'])
+    expect(findTouched(owned, of({}))).toEqual(['fields'])
+  })
+
   it('moves the generation by one, and not for a field that is there without a value', () => {
     expect(withGeneration(kind, live, of({ generation: 9 })).metadata.generation).toBe(3)
     expect(withGeneration(kind, live, of({}, { more: 1 })).metadata.generation).toBe(4)
