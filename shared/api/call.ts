@@ -12,7 +12,7 @@ import type { RunHistory } from '../ports/run-history.ts'
 import type { TokenSigner } from '../ports/token-signer.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { KindCatalog } from '../resources/kind-catalog.ts'
-import type { Annotate } from '../resources/policy-review.ts'
+import type { Annotate, PolicyReview } from '../resources/policy-review.ts'
 import type { PermitWrite, Place, Resources, WriteOptions } from '../resources/resources.ts'
 import type { ReadAccess } from './access/guard.ts'
 import type { ComputedObjects } from './computed/computed-objects.ts'
@@ -30,6 +30,8 @@ export interface ApiServices {
   readonly audit?: Audit
   /** Names a record that nobody else has named. */
   readonly newAuditId?: () => string
+  /** Asked about what is answered and not stored; the verbs on resources ask by themselves. */
+  readonly policies: PolicyReview
   /** Of ServiceAccounts; without it they have none. */
   readonly tokens?: TokenSigner
   /** Who a token is of, for TokenReview, where tokens are known here. */

@@ -95,6 +95,7 @@ const api: HttpHandler = createApi({
   clock: systemClock,
   authenticate: createTokenAuthenticator(token, localAdministrator),
   readAccess: async () => createAccessBook(),
+  policies: { mutate: (): undefined => {}, review: (): undefined => {} },
   version: '0.0.0',
   logger,
   telemetry: createPrometheusTelemetry(),

@@ -6,42 +6,75 @@ import { fieldRequired, invalid, type FieldError } from '../../model/schema/fiel
 import { timestamp } from '../../model/time.ts'
 import type { OperatingError } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { AdmissionBudget } from '../../model/policy/admission-budget.ts'
 import type { TokenBounds, TokenClaims } from '../../ports/token-signer.ts'
 import { invalidBecause, refuse } from '../../resources/admission.ts'
 import { secretKind } from '../../resources/built-in-kinds.ts'
+import type { Reviewed } from '../../resources/policy-review.ts'
 import { conflict } from '../../resources/refusals.ts'
-import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
+import type { WriteOptions } from '../../resources/resources.ts'
+import { authorOf, placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { noSuchSubresource } from '../failure.ts'
+import { placeBody } from '../place-body.ts'
 import { json, withWarnings } from '../reply.ts'
-import { readQuestion } from '../reviews/read-question.ts'
+import { readQuestion, requireTypes } from '../reviews/read-question.ts'
 import { tokenRequestKind } from '../reviews/review-kinds.ts'
 
-/** `POST` of a TokenRequest to `serviceaccounts/NAME/token`: the answer holds a token of that ServiceAccount. */
+/**
+ * `POST` of a TokenRequest to `serviceaccounts/NAME/token`: the answer holds a token of that ServiceAccount. As on
+ * Kubernetes, admission changes the request and reviews it: its rules bound audiences and lifetimes.
+ */
 export function createCreateToken(services: ApiServices): VerbHandler {
-  const { resources, tokens } = services
+  const { resources, tokens, policies } = services
   return async (call) => {
     if (tokens === undefined) throw noSuchSubresource(call.info)
-    const { body, isDry, warnings } = await readQuestion(tokenRequestKind, call.request)
-    const spec = isObject(body['spec']) ? body['spec'] : {}
+    const { body, options, warnings } = await readQuestion(tokenRequestKind, call.request)
+    const asked = requestFor(call, body)
+    const reviewed = reviewedBy(call, options)
+    const mutated = await policies.mutate({ ...reviewed, object: asked })
+    const wanted = mutated?.object ?? asked
+    requireTypes(tokenRequestKind, wanted)
+    const spec = isObject(wanted.spec) ? wanted.spec : {}
     const seconds = spec['expirationSeconds'] ?? secondsDefault
-    refuse(tokenRequestKind, '', checkSeconds(seconds))
     const { object: account } = await resources.get(call.kind, placeOf(call))
-    const claims = await claimsOf(account, spec, services)
-    const { audiences } = claims
+    refuse(tokenRequestKind, '', checkSeconds(seconds))
+    const audiences = audiencesOf(spec)
+    const object = { ...wanted, spec: { ...spec, audiences, expirationSeconds: seconds } }
+    const warned = await policies.review({ ...reviewed, object })
+    const claims = await claimsOf(account, object.spec, services)
     const endsIn = Math.min(Number(seconds), accountTokenSecondsMax)
-    const signed = isDry ? undefined : await tokens.sign(claims, endsIn)
+    const signed = options.dryRun === true ? undefined : await tokens.sign(claims, endsIn)
     const status = signed === undefined ? {} : { token: signed.token, expirationTimestamp: timestamp(signed.endsAtMs) }
     const answer = {
-      kind: 'TokenRequest',
-      apiVersion: 'authentication.k8s.io/v1',
+      ...tokenRequestType,
       metadata: metadataOf(call),
-      spec: { ...spec, audiences: [...audiences], expirationSeconds: endsIn },
+      spec: { ...object.spec, expirationSeconds: endsIn },
       status,
     }
-    return withWarnings(json(201, answer), warnings)
+    return withWarnings(json(201, answer), [...warnings, ...(mutated?.warnings ?? []), ...(warned ?? [])])
   }
 }
 
+/** The request with all that is said by its path. Throws INVALID and BAD_REQUEST if it says another place itself. */
+function requestFor(call: Call, body: JsonObject): ApiObject {
+  const { name } = call.info
+  const { name: said = name } = isObject(body['metadata']) ? body['metadata'] : {}
+  if (said !== '' && said !== name) refuse(tokenRequestKind, name, [invalid('metadata.name', said, otherName)])
+  const { metadata, spec } = placeBody(call, body)
+  const wanted = { expirationSeconds: secondsDefault, ...(isObject(spec) ? spec : {}) }
+  return { ...tokenRequestType, metadata, spec: wanted, status: {} } as unknown as ApiObject
+}
+
+const otherName = 'must match the service account name if specified'
+
+/** How admission is asked about a token: as a creation at the path of the ServiceAccount. */
+function reviewedBy(call: Call, { dryRun = false, said }: WriteOptions): Omit<Reviewed, 'object'> {
+  const { user, annotate } = authorOf(call)
+  const path = { kind: tokenRequestKind, resource: call.kind, subresource: 'token' }
+  return { ...path, operation: 'CREATE', user, annotate, said, dryRun, budget: new AdmissionBudget() }
+}
+
+const tokenRequestType = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' }
 const secondsDefault = 3_600
 const secondsMin = 600
 
@@ -55,11 +88,15 @@ function metadataOf({ info: { name, namespace } }: Call): JsonObject {
 }
 
 /** A token without an audience is for this API. */
+function audiencesOf(spec: JsonObject): string[] {
+  const asked = textsOf(spec['audiences'])
+  return asked.length === 0 ? [apiAudience] : [...asked]
+}
+
 async function claimsOf(account: ApiObject, spec: JsonObject, services: ApiServices): Promise<TokenClaims> {
   const { name, namespace = '', uid } = account.metadata
-  const asked = textsOf(spec['audiences'])
   return {
-    audiences: asked.length === 0 ? [apiAudience] : asked,
+    audiences: audiencesOf(spec),
     subject: serviceAccountUser(namespace, name),
     bound: {
       namespace,

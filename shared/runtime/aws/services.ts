@@ -17,6 +17,7 @@ import { collectKindFunctions, convertFeed, convertReads, type KindFunctions } f
 import { createResources } from '../../resources/create-resources.ts'
 import { tellDefinitionWrites } from '../../resources/definition-writes.ts'
 import { createStoredAccess } from '../../resources/stored-access.ts'
+import type { PolicyReview } from '../../resources/policy-review.ts'
 import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { writtenKindsMs } from '../../resources/kind-catalog.ts'
@@ -48,6 +49,7 @@ export interface AwsServices extends ControlLoopsOptions, TablePorts, Pick<AwsBo
   readonly reserve: Reserve
   readonly history?: FlushedHistory
   readonly readAccess: ReadAccess
+  readonly policies: PolicyReview
   /** Of the kinds that the controllers know. */
   readonly conversions: KindFunctions
 }
@@ -159,6 +161,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     definitionGraceMs,
     quotaLagMs,
     readAccess: access.read,
+    policies,
     ...(retryBudget && { retryBudget }),
     ...(tracing && { tracing }),
   }

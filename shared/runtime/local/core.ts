@@ -113,7 +113,7 @@ const definitionGraceMs = 5_000
 
 export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const { feed, catalog, access, store, resources } = openStored(options)
+  const { feed, catalog, access, policies, store, resources } = openStored(options)
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
   telemetry.read(metrics.damagedObjects, {}, () => ports.quarantine?.keys().length ?? 0)
@@ -162,6 +162,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
       computed: computedOf({ ...engine, queues: queues.made, retries, rate: options.retryBudget }),
       pages: new Map([...pagesOf(telemetry, controllers, storageOf(ports, isReady)), ...(options.pages ?? [])]),
       readAccess: access.read,
+      policies,
       ...(isReady && { isReady }),
       ...(ports.whyNoWrites && { whyNotReady: ports.whyNoWrites }),
       ...(ports.quarantine && { damaged: ports.quarantine.keys }),
@@ -275,7 +276,7 @@ function openStored({ clock, random, logger, controllers, ports, tracing, webhoo
   })
   const store = withWriteSpans(policies.follow(quotas.follow(told)), tracing)
   const resources = createResources({ store, clock, random, quotas, policies })
-  return { feed, catalog, access, store, resources }
+  return { feed, catalog, access, policies, store, resources }
 }
 
 interface Queues {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTokenKeyFile } from '../../../shared/adapters/local/tokens/token-key-file.ts'
 import { createTokenSigner } from '../../../shared/adapters/node/account-tokens.ts'
 import type { TokenSigner } from '../../../shared/ports/token-signer.ts'
+import type { Webhooks } from '../../../shared/ports/webhooks.ts'
 import { findAccount } from '../../../shared/api/access/account-tokens.ts'
 import type { JsonObject } from '../../../shared/model/json.ts'
 import { installRoles } from '../../../shared/resources/bootstrap-roles.ts'
@@ -22,10 +23,9 @@ beforeEach(async () => {
   clock = createVirtualClock()
   directory = temporaryDirectory('tokens')
   keyFile = join(directory.path, 'service-accounts.key')
-  harness = await createHarness({
-    tokens: openSigner(),
-    reviewToken: (authorization) => (authorization === 'Bearer token' ? { name: 'tester', groups: [] } : undefined),
-  })
+  const reviewToken = (authorization: string | undefined) =>
+    authorization === 'Bearer token' ? { name: 'tester', groups: [] } : undefined
+  harness = await createHarness({ tokens: openSigner(), reviewToken }, servers)
   await installRoles(harness.services.resources, [])
   await harness.send(`POST ${accounts}`, { body: { metadata: { name: 'robot' } } })
 })
@@ -33,6 +33,16 @@ afterEach(() => {
   harness.close()
   directory[Symbol.dispose]()
 })
+
+/** A webhook that allows nothing, and says what it was asked about. */
+const servers: Webhooks = {
+  post: async ({ body }) => {
+    const { apiVersion, kind, request: asked } = JSON.parse(body)
+    const { resource, subResource, name, object } = asked
+    const message = JSON.stringify([resource.resource, subResource, name, asked.kind.kind, object.spec.audiences])
+    return JSON.stringify({ apiVersion, kind, response: { uid: asked.uid, allowed: false, status: { message } } })
+  },
+}
 
 const openSigner = (): TokenSigner => createTokenSigner({ keys: createTokenKeyFile(keyFile), clock })
 const accounts = '/api/v1/namespaces/default/serviceaccounts'
@@ -212,6 +222,67 @@ describe('a token of a ServiceAccount', () => {
     expect((await harness.send(`POST ${accounts}/robot/token`, { token: 'alice', body: {} })).status).toBe(403)
     const rehearsed = await harness.send(`POST ${accounts}/robot/token?dryRun=All`, { body: {} })
     expect([rehearsed.status, rehearsed.body.status]).toEqual([201, {}])
+  })
+})
+
+describe('admission of a token', () => {
+  const admission = '/apis/admissionregistration.k8s.io/v1'
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['serviceaccounts/token'] }
+  const matchConstraints = { resourceRules: [rule] }
+  const bind = async (type: string, spec: JsonObject) => {
+    const made = { metadata: { name: 'p' }, spec: { matchConstraints, ...spec } }
+    expect((await harness.send(`POST ${admission}/${type}admissionpolicies`, { body: made })).status).toBe(201)
+    const actions = type === 'validating' ? { validationActions: ['Deny'] } : {}
+    const binding = { metadata: { name: 'b' }, spec: { policyName: 'p', ...actions } }
+    await harness.send(`POST ${admission}/${type}admissionpolicybindings`, { body: binding })
+  }
+  const deny = (expression: string) => bind('validating', { validations: [{ expression, message: 'no' }] })
+  const mutate = (expression: string) =>
+    bind('mutating', {
+      reinvocationPolicy: 'Never',
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }],
+    })
+
+  it('bounds who it is for, and for how long', async () => {
+    await deny(`object.kind == 'TokenRequest' && object.spec.expirationSeconds <= 3600 && object.status == {}
+      && object.spec.audiences == ['https://setpoint'] && request.name == 'robot' && request.namespace == 'default'
+      && request.kind.group == 'authentication.k8s.io' && request.subResource == 'token'`)
+    expect((await request()).status).toBe(201)
+    expect((await request({ audiences: ['vault'] })).body.message).toBe(
+      `serviceaccounts "robot" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`,
+    )
+    const rehearsed = `POST ${accounts}/robot/token?dryRun=All`
+    for (const line of [rehearsed, `POST ${accounts}/robot/token`])
+      expect((await harness.send(line, { body: { spec: { expirationSeconds: 3_601 } } })).status).toBe(422)
+    expect((await request({ audiences: ['vault'] }, 'none')).status).toBe(404)
+  })
+
+  it('changes what is asked for, and not into what it cannot be', async () => {
+    await mutate(`[JSONPatch{op: 'add', path: '/spec/audiences', value: ['vault']},
+      JSONPatch{op: 'replace', path: '/spec/expirationSeconds', value: object.spec.expirationSeconds == 700 ? 5 : 800}]`)
+    const { body } = await request()
+    expect(body.spec).toEqual({ audiences: ['vault'], expirationSeconds: 800 })
+    expect(decodeJwt(body.status.token as string).aud).toEqual(['vault'])
+    expect((await request({ expirationSeconds: 700 })).status).toBe(422)
+  })
+
+  it('makes no text of a number', async () => {
+    await mutate(`[JSONPatch{op: 'replace', path: '/spec/expirationSeconds', value: 'soon'}]`)
+    expect((await request()).status).toBe(400)
+  })
+
+  it('asks webhooks', async () => {
+    const hook = {
+      name: 'h.example.com',
+      clientConfig: { url: 'https://hooks.example.com' },
+      rules: [rule],
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    }
+    const configuration = { metadata: { name: 'h' }, webhooks: [hook] }
+    await harness.send(`POST ${admission}/validatingwebhookconfigurations`, { body: configuration })
+    const { body } = await request({ audiences: ['vault'] })
+    expect(body.message).toContain('["serviceaccounts","token","robot","TokenRequest",["vault"]]')
   })
 })
 

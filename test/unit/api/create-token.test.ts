@@ -21,10 +21,10 @@ function open(isThere = true) {
     { get: ({ kind }) => storedOf({ namespace: 'n', uid: kind === 'Secret' ? 'us' : 'u' }) },
     isThere ? { tokens: { sign } as unknown as TokenSigner } : {},
   )
-  const ask = (spec: Json, query = '') =>
+  const ask = (spec: Json, query = '', more: JsonObject = {}) =>
     endOf(async () => {
       const line = `POST /api/v1/namespaces/n/serviceaccounts/a/token?${query}`
-      const body: JsonObject = spec === null ? {} : { spec }
+      const body: JsonObject = spec === null ? more : { ...more, spec }
       const call = callOf(line, { kind: serviceAccountKind, body })
       const { status, body: text } = await createCreateToken(services)(call)
       return [status, JSON.parse(text as string) as JsonObject]
@@ -92,6 +92,25 @@ describe('a token', () => {
     const { ask, signed } = open()
     expect(await ask(spec)).toBe(why)
     expect(signed).toEqual([])
+  })
+
+  const otherPlace =
+    'BAD_REQUEST: the namespace of the provided object does not match the namespace sent on the request'
+  const otherName = `INVALID: TokenRequest.authentication.k8s.io "a" is invalid: metadata.name: Invalid value: "b": must match the service account name if specified`
+  it.each<[JsonObject, string]>([
+    [{ name: 'b' }, otherName],
+    [{ name: 'a', namespace: 'm' }, otherPlace],
+  ])('of another place than its path, as %j says, is refused', async (metadata, why) => {
+    const { ask, signed } = open()
+    expect(await ask({}, '', { metadata })).toBe(why)
+    expect(signed).toEqual([])
+  })
+
+  it('may say its place', async () => {
+    const answers = [{}, { name: '', namespace: '' }, { name: 'a', namespace: 'n' }].map(async (metadata) =>
+      open().ask({}, '', { metadata }),
+    )
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject([201, request])
   })
 
   it('is not there where nobody signs', async () => {

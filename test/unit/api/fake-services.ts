@@ -27,7 +27,8 @@ export function fakeServices(answers: Answers, more: Partial<ApiServices> = {}):
   const names = ['get', 'list', 'create', 'update', 'patch', 'delete'] as const
   const resources = Object.fromEntries(names.map((name) => [name, verb(name)])) as unknown as Resources
   const feed = { latest: async () => '100', follow: () => [] }
-  const services = { resources, clock: createVirtualClock(), feed, asked, ...more }
+  const policies = { mutate: (): undefined => {}, review: (): undefined => {} }
+  const services = { resources, clock: createVirtualClock(), feed, policies, asked, ...more }
   return services as unknown as FakeServices
 }
 

@@ -103,6 +103,7 @@ export async function createHarness(overrides: Partial<ApiServices> = {}, webhoo
     logger,
     authenticate: (authorization) => users.get(authorization ?? ''),
     readAccess: access.read,
+    policies,
     telemetry,
     explain: async (kind, { object }) => `${kind.kind} ${object.metadata.name}`,
     pages: new Map([['metrics', { type: 'text/plain; version=0.0.4', text: telemetry.exposition }]]),
