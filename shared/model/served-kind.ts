@@ -46,6 +46,8 @@ export interface ServedKind {
   readonly hooks?: AdmissionHooks
   /** Its objects are those of another kind, shown under other names; see twin.ts. */
   readonly twin?: Twin
+  /** The other group in which there are its objects: that of its twin, or of the kind whose twin it is. */
+  readonly twinGroup?: string
   /** The group of the twin that it is asked by; absent if it is asked by its own. */
   readonly askedAs?: string
 }

@@ -19,6 +19,7 @@ export function twinOf(of: ServedKind, group: string, renames: Readonly<Record<s
     selectableFields: of.selectableFields
       .filter((path) => of.selectedAt?.[path] === undefined)
       .map((path) => renamePath(path, both)),
+    twinGroup: of.group,
     twin: { of: { ...of, askedAs: group }, renames: both },
   }
 }

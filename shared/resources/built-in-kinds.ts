@@ -88,7 +88,10 @@ const eventColumns: readonly PrinterColumn[] = [
   { name: 'Message', type: 'string', jsonPath: '.message' },
 ]
 
+const newEventGroup = 'events.k8s.io'
+
 export const eventKind = coreKind('Event', 'events', {
+  twinGroup: newEventGroup,
   shortNames: ['ev'],
   columns: eventColumns,
   selectableFields: ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
@@ -114,7 +117,7 @@ export const eventKind = coreKind('Event', 'events', {
 })
 
 /** The same Events under the names that Kubernetes has given their fields since. */
-const newEventKind = twinOf(eventKind, 'events.k8s.io', {
+const newEventKind = twinOf(eventKind, newEventGroup, {
   note: 'message',
   regarding: 'involvedObject',
   reportingController: 'reportingComponent',

@@ -5,7 +5,7 @@ import { fitsSelector } from '../model/access/aggregation.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { CompiledBase } from '../model/policy/compile-policy.ts'
 import { admissionCosts, admissionMsMax, costOf, type AdmissionBudget } from '../model/policy/admission-budget.ts'
-import { ruledVersion } from '../model/policy/matches.ts'
+import { ruledForm, type RuledForm } from '../model/policy/matches.ts'
 import type { MatchResources } from '../model/policy/policy.ts'
 import { findConcern } from '../model/policy/mutate.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
@@ -40,9 +40,9 @@ export interface CallOptions {
 /** Twice what an object may have, in base64 and with some words around. */
 const answerBytesMax = 1_500_000
 
-/** The version that a webhook is asked in, by its rules; that of the request where they do not let it through. */
-export function versionFor({ spec }: StoredWebhook, asked: Reviewed): string {
-  return ruledVersion(webhookRules(spec), askedOf(asked)) ?? asked.kind.version
+/** The group and version that a webhook is asked in, by its rules; its kind's where they do not let it through. */
+export function formFor({ spec }: StoredWebhook, asked: Reviewed): RuledForm {
+  return ruledForm(webhookRules(spec), askedOf(asked)) ?? asked.kind
 }
 
 /** The rules of a webhook, as those of policies are said. */

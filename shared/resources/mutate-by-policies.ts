@@ -5,7 +5,7 @@ import { admissionCosts, costOf, type AdmissionBudget } from '../model/policy/ad
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { findConcern, makePatch, type PolicyPatch } from '../model/policy/mutate.ts'
-import { matchesResources, ruledVersion } from '../model/policy/matches.ts'
+import { matchesResources, ruledForm, type RuledForm } from '../model/policy/matches.ts'
 import type { PolicySubject } from '../model/policy/subject.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -34,7 +34,7 @@ interface Invocation {
   readonly binding: Mutating['bindings'][number]
   readonly params: ApiObject | undefined
   /** In which the policy is asked. */
-  readonly version: string
+  readonly form: RuledForm
 }
 
 interface Pass {
@@ -80,7 +80,7 @@ async function findInvocations(
   const found: Invocation[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
-    const version = ruledVersion(policy.spec.matchConstraints, matched) ?? asked.kind.version
+    const form = ruledForm(policy.spec.matchConstraints, matched) ?? asked.kind
     for (const binding of policy.bindings) {
       if (!matchesResources(binding.spec.matchResources, matched)) continue
       const { paramKind } = policy.spec
@@ -90,7 +90,7 @@ async function findInvocations(
       if ('fault' in params) note(failures, { policy, binding }, `failed to configure binding: ${params.fault}`)
       else
         found.push(
-          ...params.found.map((one) => ({ id: idOf(policy, binding, one), policy, binding, params: one, version })),
+          ...params.found.map((one) => ({ id: idOf(policy, binding, one), policy, binding, params: one, form })),
         )
     }
   }
@@ -117,11 +117,11 @@ async function invokeAll(invocations: readonly Invocation[], asked: Mutable, aro
   let { object } = asked
   for (const invocation of invocations) {
     try {
-      const seen = await reviewInVersion({ ...asked, object }, invocation.version, around.catalog)
+      const seen = await reviewInVersion({ ...asked, object }, invocation.form, around.catalog)
       await restBefore(object, around.clock)
       const made = invoke(invocation, seen, around)
       if (made === undefined) continue
-      if (made !== seen.object) object = await inVersionOf({ ...asked, object }, made)
+      if (made !== seen.object) object = await inVersionOf({ ...asked, object }, made, seen.kind)
       if (invocation.policy.spec.reinvocationPolicy === 'IfNeeded') again.add(invocation.id)
     } catch (error) {
       if (!(error instanceof CostError)) throw error

@@ -14,7 +14,7 @@ export function askedOf(reviewed: Reviewed): RuledRequest {
   const { kind, resource = kind, requested = resource, operation, subresource } = reviewed
   const { servedVersions = [resource.storageVersion] } = resource
   return {
-    group: resource.group,
+    groups: [...new Set([askedGroupOf(requested), resource.group, resource.twinGroup ?? resource.group])],
     versions: [...new Set([requested.version, ...servedVersions])],
     plural: resource.plural,
     subresource,
@@ -22,6 +22,11 @@ export function askedOf(reviewed: Reviewed): RuledRequest {
     name: partOf(reviewed, 'name'),
     isNamespaced: resource.namespaced,
   }
+}
+
+/** A kind of two groups is asked for by one of them. */
+function askedGroupOf({ askedAs, group }: ServedKind): string {
+  return askedAs ?? group
 }
 
 export function matchedOf(reviewed: Reviewed, namespaceObject: ApiObject | undefined): Matched {
@@ -63,12 +68,13 @@ export async function namespaceOf(reviewed: Reviewed, store: ObjectStore): Promi
 /** AdmissionRequest of admission.k8s.io/v1, without the objects. */
 export function admissionRequestOf(asked: Reviewed): JsonObject {
   const { kind, resource = kind, requested = kind, operation, dryRun, subresource, user, said } = asked
+  const as = asked.resource ?? requested
   return {
     kind: kindNameOf(kind),
     resource: resourceNameOf(resource),
     subResource: subresource,
-    requestKind: kindNameOf(requested),
-    requestResource: resourceNameOf(asked.resource ?? requested),
+    requestKind: { ...kindNameOf(requested), group: askedGroupOf(requested) },
+    requestResource: { ...resourceNameOf(as), group: askedGroupOf(as) },
     requestSubResource: subresource,
     name: partOf(asked, 'name'),
     namespace: partOf(asked, 'namespace'),

@@ -4,7 +4,7 @@ import { costOf } from '../model/policy/admission-budget.ts'
 import { equal } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { withDefaults } from './admission.ts'
-import { callWebhook, concernsWebhook, versionFor, type CallOptions, type StoredWebhook } from './call-webhooks.ts'
+import { callWebhook, concernsWebhook, formFor, type CallOptions, type StoredWebhook } from './call-webhooks.ts'
 import { mutateBy, type Mutating, type MutationSources } from './mutate-by-policies.ts'
 import { withPatch } from './policy-patch.ts'
 import { namespaceOf } from './policy-request.ts'
@@ -95,12 +95,12 @@ async function applyWebhooks(round: Round, asked: Reviewed, around: Around): Pro
   let now = asked
   for (const hook of round.hooks) {
     if (!round.isDue(hook)) continue
-    const seen = await reviewInVersion(now, versionFor(hook, now), around.catalog)
+    const seen = await reviewInVersion(now, formFor(hook, now), around.catalog)
     if (!concernsWebhook(hook, seen, around)) continue
     const verdict = await callWebhook(hook, seen, true, around)
     warnings.push(...(verdict?.warnings ?? []))
     const made = verdict === undefined ? seen.object : patch(hook, { ...seen, budget: around.budget }, verdict.patch)
-    const object = made === undefined || made === seen.object ? now.object : await inVersionOf(now, made)
+    const object = made === undefined || made === seen.object ? now.object : await inVersionOf(now, made, seen.kind)
     if (object !== now.object) callForInvoked(round)
     if (hook.spec.reinvocationPolicy === 'IfNeeded') round.invoked.add(hook)
     now = { ...now, ...objectOf(object) }

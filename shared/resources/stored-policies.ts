@@ -8,7 +8,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { ObjectKey } from '../model/object-key.ts'
 import { AdmissionBudget, admissionCosts } from '../model/policy/admission-budget.ts'
 import { judge, type Denial } from '../model/policy/judge.ts'
-import { matchesResources, matchesRules, ruledVersion } from '../model/policy/matches.ts'
+import { matchesResources, matchesRules, ruledForm } from '../model/policy/matches.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
@@ -19,7 +19,7 @@ import {
   callTogether,
   concernsWebhook,
   webhookRules,
-  versionFor,
+  formFor,
   type ConcernedWebhook,
   type StoredWebhook,
   type Surrounding,
@@ -197,7 +197,7 @@ async function reviewAll(
   const warnings = await reviewBy(policies, asked, { ...calls, namespaceObject })
   const concerned: ConcernedWebhook[] = []
   for (const hook of webhooks) {
-    const seen = await reviewInVersion(asked, versionFor(hook, asked), options.catalog)
+    const seen = await reviewInVersion(asked, formFor(hook, asked), options.catalog)
     if (concernsWebhook(hook, seen, { ...calls, namespaceObject })) concerned.push({ hook, asked: seen })
   }
   const heard = await callTogether(concerned, calls)
@@ -215,8 +215,8 @@ async function reviewBy(
   const warnings: string[] = []
   for (const policy of policies) {
     if (!matchesResources(policy.spec.matchConstraints, matched)) continue
-    const version = ruledVersion(policy.spec.matchConstraints, matched) ?? asked.kind.version
-    const seen = await reviewInVersion(asked, version, options.catalog)
+    const form = ruledForm(policy.spec.matchConstraints, matched) ?? asked.kind
+    const seen = await reviewInVersion(asked, form, options.catalog)
     for (const binding of policy.bindings) {
       if (!matchesResources(binding.spec.matchResources, matched)) continue
       const subject = { asked: seen, namespaceObject, meter, decide }

@@ -2,9 +2,16 @@ import { fitsSelector } from '../access/aggregation.ts'
 import type { ApiObject } from '../object.ts'
 import type { MatchResources, ResourceRule } from './policy.ts'
 
+/** In which a rule speaks of a kind. */
+export interface RuledForm {
+  readonly group: string
+  readonly version: string
+}
+
 /** What of a request rules speak of. */
 export interface RuledRequest {
-  readonly group: string
+  /** That of the request, and then another in which there is the same object in each of the versions. */
+  readonly groups: readonly string[]
   /** That of the request, and then the others in which there is the same object. */
   readonly versions: readonly string[]
   readonly plural: string
@@ -41,30 +48,34 @@ export function matchesResources(match: MatchResources | undefined, request: Mat
 
 /** Whether rules and exclusions let a request through. */
 export function matchesRules(match: MatchResources | undefined, request: RuledRequest): boolean {
-  return ruledVersion(match, request) !== undefined
+  return ruledForm(match, request) !== undefined
 }
 
 /**
- * The version in which rules speak of a request: its own if they do of that. Undefined if they, or exclusions, do not
- * let it through.
+ * The group and the version in which rules speak of a request: its own if they do of that. Undefined if they, or
+ * exclusions, do not let it through.
  */
-export function ruledVersion(match: MatchResources | undefined, request: RuledRequest): string | undefined {
-  const [own] = request.versions
+export function ruledForm(match: MatchResources | undefined, request: RuledRequest): RuledForm | undefined {
+  const forms = request.groups.flatMap((group) => request.versions.map((version) => ({ group, version })))
+  const [own] = forms
   if (match === undefined) return own
   const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
-  const versions = matchPolicy === 'Exact' ? request.versions.slice(0, 1) : request.versions
-  const isNamed = (rules: readonly ResourceRule[], version: string): boolean =>
-    rules.some((rule) => has(rule.apiVersions ?? [], version) && matchesRule(rule, request))
-  if (versions.some((version) => isNamed(excludeResourceRules, version))) return undefined
-  return resourceRules.length === 0 ? own : versions.find((version) => isNamed(resourceRules, version))
+  const named = matchPolicy === 'Exact' ? forms.slice(0, 1) : forms
+  const isNamed = (rules: readonly ResourceRule[], form: RuledForm): boolean =>
+    rules.some((rule) => matchesForm(rule, form) && matchesRule(rule, request))
+  if (named.some((form) => isNamed(excludeResourceRules, form))) return undefined
+  return resourceRules.length === 0 ? own : named.find((form) => isNamed(resourceRules, form))
 }
 
-/** Whether all but the version fits. */
+function matchesForm({ apiGroups = [], apiVersions = [] }: ResourceRule, { group, version }: RuledForm): boolean {
+  return has(apiGroups, group) && has(apiVersions, version)
+}
+
+/** Whether all but the group and the version fits. */
 function matchesRule(rule: ResourceRule, request: RuledRequest): boolean {
-  const { apiGroups = [], operations = [], resources = [], resourceNames = [], scope = '*' } = rule
+  const { operations = [], resources = [], resourceNames = [], scope = '*' } = rule
   const path = request.subresource === '' ? request.plural : `${request.plural}/${request.subresource}`
   return (
-    has(apiGroups, request.group) &&
     has(operations, request.operation) &&
     resources.some((pattern) => matchesPath(pattern, path, request)) &&
     (resourceNames.length === 0 || resourceNames.includes(request.name)) &&

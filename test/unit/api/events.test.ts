@@ -250,3 +250,72 @@ describe('an event of events.k8s.io', () => {
     expect(Object.keys(document.components.schemas['io.k8s.events.v1.Event'].properties)).toContain('regarding')
   })
 })
+
+describe('admission of an event', () => {
+  const admission = '/apis/admissionregistration.k8s.io/v1'
+  const bind = async (type: string, group: string, spec: JsonObject) => {
+    const { matchPolicy = 'Equivalent', ...more } = spec
+    const rule = { apiGroups: [group], apiVersions: ['v1'], operations: ['*'], resources: ['events'] }
+    const matchConstraints = { resourceRules: [rule], matchPolicy }
+    const made = { metadata: { name: 'p' }, spec: { matchConstraints, ...more } }
+    expect((await harness.send(`POST ${admission}/${type}admissionpolicies`, { body: made })).status).toBe(201)
+    const actions = type === 'validating' ? { validationActions: ['Deny'] } : {}
+    const binding = { metadata: { name: 'b' }, spec: { policyName: 'p', ...actions } }
+    await harness.send(`POST ${admission}/${type}admissionpolicybindings`, { body: binding })
+  }
+  const deny = (group: string, more: JsonObject = {}) => {
+    const messageExpression = `[request.kind.group, request.resource.group, request.requestKind.group,
+      request.requestResource.group, object != null && has(object.note) ? 'note' : 'message'].join(',')`
+    return bind('validating', group, { validations: [{ expression: 'false', messageExpression }], ...more })
+  }
+  const inOldWords = {
+    metadata: { name: 'w.2' },
+    involvedObject: { kind: 'Widget', namespace: 'default', name: 'w' },
+    message: 'is red',
+  }
+  const renewedGroup = 'events.k8s.io'
+  const deniedWith = async (path: string) => {
+    const { status, body } = await harness.send(`POST ${path}`, { body: path === old ? inOldWords : inNewWords })
+    return status === 201 ? 'created' : /denied request: (.*)$/.exec(body.message as string)?.[1]
+  }
+
+  it.each([
+    [renewedGroup, renewed, `${renewedGroup},${renewedGroup},${renewedGroup},${renewedGroup},note`],
+    ['', renewed, `,,${renewedGroup},${renewedGroup},message`],
+    [renewedGroup, old, `${renewedGroup},${renewedGroup},,,note`],
+    ['', old, ',,,,message'],
+  ])('by a rule of %j sees the group of the rule, asked at %s', async (group, path, seen) => {
+    await deny(group)
+    expect(await deniedWith(path)).toBe(seen)
+  })
+
+  it('by an exact rule is of the group alone that was asked', async () => {
+    await deny('', { matchPolicy: 'Exact' })
+    expect(await deniedWith(renewed)).toBe('created')
+    expect(await deniedWith(old)).toBe(',,,,message')
+  })
+
+  it('sees changes and deletions in the group of the rule', async () => {
+    await harness.send(`POST ${renewed}`, { body: inNewWords })
+    const notes = `request.operation != 'DELETE' && object.note == 'is blue' && oldObject.note == 'is red now'`
+    await bind('validating', renewedGroup, { validations: [{ expression: notes }] })
+    const patch = (note: string) => ({ type: 'application/merge-patch+json', body: { note } })
+    expect((await harness.send(`PATCH ${renewed}/w.1`, patch('is green'))).status).toBe(422)
+    expect((await harness.send(`DELETE ${renewed}/w.1`)).status).toBe(422)
+    const { status } = await harness.send(`PATCH ${old}/w.1`, { ...patch(''), body: { message: 'is blue' } })
+    expect(status).toBe(200)
+  })
+
+  it.each([
+    [renewedGroup, renewed, '/note'],
+    ['', renewed, '/message'],
+    [renewedGroup, old, '/note'],
+  ])('of %j changes it in the words of that group, asked at %s', async (group, path, field) => {
+    const expression = `[JSONPatch{op: 'replace', path: '${field}', value: 'is blue'}]`
+    const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }]
+    await bind('mutating', group, { reinvocationPolicy: 'Never', mutations })
+    const { status, body } = await harness.send(`POST ${path}`, { body: path === old ? inOldWords : inNewWords })
+    expect([status, body.note ?? body.message]).toEqual([201, 'is blue'])
+    expect((await harness.send(`GET ${old}/${body.metadata.name}`)).body).toMatchObject({ message: 'is blue' })
+  })
+})

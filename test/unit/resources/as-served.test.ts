@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
+import { twinOf } from '../../../shared/model/twin.ts'
 import type { ServedKind } from '../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import {
@@ -211,48 +212,70 @@ describe('a request in the version that rules speak of', () => {
   const catalog = {
     inVersion: async (_: ServedKind, version: string) => ({ v1, v2 })[version],
   }
+  const { group } = v2
   const object = widget('v2', { size: 1, color: 'blue' })
   const asked = { kind: v2, object, old: object, subresource: '' } as unknown as Reviewed
 
   it('is the same if it is in that one, or in none, or of a path of its own', async () => {
-    expect(await reviewInVersion(asked, 'v2', catalog as never)).toBe(asked)
-    expect(await reviewInVersion(asked, 'v9', catalog as never)).toBe(asked)
+    expect(await reviewInVersion(asked, { group, version: 'v2' }, catalog as never)).toBe(asked)
+    expect(await reviewInVersion(asked, { group, version: 'v9' }, catalog as never)).toBe(asked)
     const scaled = { ...asked, resource: bare } as Reviewed
-    expect(await reviewInVersion(scaled, 'v1', catalog as never)).toBe(scaled)
+    expect(await reviewInVersion(scaled, { group, version: 'v1' }, catalog as never)).toBe(scaled)
   })
 
   it('has its objects converted, and says as what it came', async () => {
-    const seen = await reviewInVersion(asked, 'v1', catalog as never)
+    const seen = await reviewInVersion(asked, { group, version: 'v1' }, catalog as never)
     expect(seen).toMatchObject({
       kind: v1,
       requested: v2,
       object: { spec: { amount: 1 } },
       old: { spec: { amount: 1 } },
     })
-    expect((await reviewInVersion({ ...seen, requested: bare }, 'v2', catalog as never)).requested).toBe(bare)
+    expect(
+      (await reviewInVersion({ ...seen, requested: bare }, { group, version: 'v2' }, catalog as never)).requested,
+    ).toBe(bare)
     const { old: _, ...creation } = asked
-    expect(await reviewInVersion(creation as Reviewed, 'v1', catalog as never)).not.toHaveProperty('old')
+    expect(await reviewInVersion(creation as Reviewed, { group, version: 'v1' }, catalog as never)).not.toHaveProperty(
+      'old',
+    )
     const { object: __, ...deletion } = asked
-    expect(await reviewInVersion(deletion as Reviewed, 'v1', catalog as never)).not.toHaveProperty('object')
+    expect(await reviewInVersion(deletion as Reviewed, { group, version: 'v1' }, catalog as never)).not.toHaveProperty(
+      'object',
+    )
   })
 
   it('pays for what is converted, and for nothing else', async () => {
     const spent: number[] = []
     const budget = { spend: (steps: number) => void spent.push(steps) }
-    await reviewInVersion({ ...asked, budget } as unknown as Reviewed, 'v2', catalog as never)
+    await reviewInVersion({ ...asked, budget } as unknown as Reviewed, { group, version: 'v2' }, catalog as never)
     expect(spent).toEqual([])
-    await reviewInVersion({ ...asked, budget } as unknown as Reviewed, 'v1', catalog as never)
+    await reviewInVersion({ ...asked, budget } as unknown as Reviewed, { group, version: 'v1' }, catalog as never)
     expect(spent.map((steps) => steps > 0)).toEqual([true, true])
+  })
+
+  it('is shown by a twin where rules speak of that, and what is made of it comes back', async () => {
+    const twin = twinOf({ ...bare, selectableFields: [] }, 'new.dev', { note: 'text' })
+    const plain = { ...asked, kind: bare, object: { ...object, text: 'a' } } as Reviewed
+    const twins = { inVersion: async () => twin } as never
+    const seen = await reviewInVersion(plain, { group: 'new.dev', version: bare.version }, twins)
+    expect(seen).toMatchObject({
+      kind: twin,
+      requested: bare,
+      object: { apiVersion: `new.dev/${bare.version}`, note: 'a' },
+    })
+    const made = { ...(seen.object as ApiObject), note: 'b' }
+    const back = await inVersionOf({ ...plain, object: { ...object, apiVersion: 'old' } }, made, seen.kind)
+    expect(back).toMatchObject({ apiVersion: `${bare.group}/${bare.version}`, text: 'b' })
   })
 
   it('gives back what was made of it in its own version', async () => {
     const made = widget('v1', { amount: 3 })
-    expect(await inVersionOf(asked, made)).toMatchObject({
+    expect(await inVersionOf(asked, made, v1)).toMatchObject({
       apiVersion: 'example.com/v2',
       spec: { size: 3, color: 'red' },
     })
-    expect(await inVersionOf(asked, object)).toBe(object)
+    expect(await inVersionOf(asked, object, v2)).toBe(object)
     const plain = { ...asked, kind: bare } as Reviewed
-    expect(await inVersionOf(plain, made)).toEqual({ ...made, apiVersion: 'example.com/v2' })
+    expect(await inVersionOf(plain, made, v1)).toEqual({ ...made, apiVersion: 'example.com/v2' })
   })
 })

@@ -11,7 +11,7 @@ import {
   callTogether,
   callWebhook,
   concernsWebhook,
-  versionFor,
+  formFor,
   webhookRules,
   type CallOptions,
   type StoredWebhook,
@@ -68,7 +68,7 @@ describe('the rules of a webhook', () => {
     [['v2'], 'v2'],
     [['v3'], 'v1'],
   ])('of versions %j have it asked in %s', (apiVersions, version) => {
-    expect(versionFor(hookOf({ rules: [{ ...rule, apiVersions }] }), creation)).toBe(version)
+    expect(formFor(hookOf({ rules: [{ ...rule, apiVersions }] }), creation).version).toBe(version)
   })
 })
 

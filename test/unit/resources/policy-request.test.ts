@@ -29,7 +29,7 @@ describe('a request, as rules see it', () => {
       'of a kind',
       creation,
       {
-        group: 'g.dev',
+        groups: ['g.dev'],
         versions: ['v1', 'v2'],
         plural: 'things',
         subresource: '',
@@ -51,7 +51,17 @@ describe('a request, as rules see it', () => {
     [
       'by a path',
       { ...creation, kind: scale, resource: kind, subresource: 'scale' },
-      { group: 'g.dev', plural: 'things', subresource: 'scale' },
+      { groups: ['g.dev'], plural: 'things', subresource: 'scale' },
+    ],
+    [
+      'of a kind with a twin',
+      { ...creation, kind: { ...kind, twinGroup: 'new.dev' } },
+      { groups: ['g.dev', 'new.dev'] },
+    ],
+    [
+      'by the group of a twin',
+      { ...creation, kind: { ...kind, twinGroup: 'new.dev', askedAs: 'new.dev' } },
+      { groups: ['new.dev', 'g.dev'] },
     ],
     ['of the cluster', { ...creation, kind: wide }, { isNamespaced: false }],
     ['of what is there', deletion, { name: 't', operation: 'DELETE' }],
@@ -176,6 +186,21 @@ describe('a request of admission', () => {
       resource: resource('v1'),
       requestResource: resource('v1'),
       subResource: 'scale',
+    })
+  })
+
+  it('tells the group of the twin in which it was asked', () => {
+    const asked = { ...creation, kind: { ...kind, askedAs: 'new.dev' } }
+    expect(admissionRequestOf(asked)).toMatchObject({
+      kind: named('v1'),
+      resource: resource('v1'),
+      requestKind: { ...named('v1'), group: 'new.dev' },
+      requestResource: { ...resource('v1'), group: 'new.dev' },
+    })
+    const requested = asked.kind
+    expect(admissionRequestOf({ ...creation, kind: { ...kind, group: 'new.dev' }, requested })).toMatchObject({
+      kind: { group: 'new.dev' },
+      requestKind: { group: 'new.dev' },
     })
   })
 })

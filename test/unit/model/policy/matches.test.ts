@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { matchesResources, matchesRules, ruledVersion, type Matched } from '../../../../shared/model/policy/matches.ts'
+import { matchesResources, matchesRules, ruledForm, type Matched } from '../../../../shared/model/policy/matches.ts'
 import type { MatchResources, ResourceRule } from '../../../../shared/model/policy/policy.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 
@@ -11,7 +11,7 @@ const rule: ResourceRule = {
 }
 const plain = storedWidget('w').object
 const request: Matched = {
-  group: 'example.com',
+  groups: ['example.com'],
   versions: ['v1', 'v2'],
   plural: 'widgets',
   subresource: '',
@@ -67,7 +67,7 @@ describe('a rule', () => {
   })
 })
 
-describe('the version in which rules speak of a request', () => {
+describe('the form in which rules speak of a request', () => {
   const of = (...apiVersions: readonly string[]): ResourceRule => ({ ...rule, apiVersions })
   it.each<[string, MatchResources | undefined, string | undefined]>([
     ['is its own without rules', undefined, 'v1'],
@@ -87,8 +87,26 @@ describe('the version in which rules speak of a request', () => {
       'v1',
     ],
   ])('%s', (_what, match, version) => {
-    expect(ruledVersion(match, request)).toBe(version)
+    expect(ruledForm(match, request)).toEqual(version && { group: 'example.com', version })
     expect(matchesRules(match, request)).toBe(version !== undefined)
+  })
+
+  const both = { ...request, groups: ['new.dev', 'example.com'] }
+  const inNew = { ...rule, apiGroups: ['new.dev'], apiVersions: ['*'] }
+  it.each<[string, MatchResources | undefined, readonly string[] | undefined]>([
+    ['is of its own group without rules', undefined, ['new.dev', 'v1']],
+    ['is of its own group if they name that', { resourceRules: [of('v1'), inNew] }, ['new.dev', 'v1']],
+    ['is of the other group if they name that', { resourceRules: [of('v2')] }, ['example.com', 'v2']],
+    ['is of no other group if they are exact', { resourceRules: [of('v1')], matchPolicy: 'Exact' }, undefined],
+    ['is none if the other group is excluded', { excludeResourceRules: [of('v1')] }, undefined],
+    [
+      'is of its own group if only the other is excluded, exactly',
+      { excludeResourceRules: [of('v1')], matchPolicy: 'Exact' },
+      ['new.dev', 'v1'],
+    ],
+  ])('%s', (_what, match, form) => {
+    const found = ruledForm(match, both)
+    expect(found && [found.group, found.version]).toEqual(form)
   })
 })
 
