@@ -1,6 +1,7 @@
 import { withExplicitOwners } from '../model/apply/sole-writer.ts'
 import type { Conversion } from '../model/conversion.ts'
 import { hasCode, OperatingError } from '../model/errors.ts'
+import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, type ApiObject } from '../model/object.ts'
 import { hasDefaults } from '../model/schema/settled.ts'
 import type { ServedKind } from '../model/served-kind.ts'
@@ -64,6 +65,20 @@ export function servedOrFault(kind: ServedKind, stored: StoredObject): StoredObj
   } catch (error) {
     if (hasCode(error, 'CONVERSION_FAILED')) return error
     throw error
+  }
+}
+
+/** The object with its metadata as clients see it: its owners are in full, and no field is Setpoint's own. */
+export function withShownMetadata(kind: ServedKind, object: ApiObject): JsonObject {
+  const { generation, managedFields, ...metadata } = withExplicitOwners(kind, object).metadata
+  const owners = managedFields ?? object.metadata.managedFields
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...(kind.hidesGeneration === undefined && { generation }),
+      ...(owners && { managedFields: owners }),
+    },
   }
 }
 

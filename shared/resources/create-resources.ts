@@ -1,5 +1,5 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
-import { isObject, textOf, type JsonObject } from '../model/json.ts'
+import { isObject, textOf, type Json, type JsonObject } from '../model/json.ts'
 import { namespaceKeyOf } from '../model/object-key.ts'
 import { isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
@@ -13,7 +13,7 @@ import type { Random } from '../ports/random.ts'
 import { withAcceptedChange } from './accepted-change.ts'
 import { admitBody, checkType, faultsBeside, refuse, siftBody, warnOfFaults, type Admitted } from './admission.ts'
 import { awaitConversions, convertIfPossible } from './await-conversion.ts'
-import { asServed, servedIfConvertible } from './as-served.ts'
+import { asServed, servedIfConvertible, withShownMetadata } from './as-served.ts'
 import {
   createConditionalWrites,
   keyIn,
@@ -324,7 +324,7 @@ function patchAt(
 ): Promise<Written> {
   const next = (before: StoredObject): Planned => {
     const live = asServed(kind, before).object
-    const { body, warnings } = admitBody(kind, patchObject(live, given), how, live)
+    const { body, warnings } = admitBody(kind, patchObject(kind, live, given), how, live)
     refuseOtherUid(kind, live, body, how)
     try {
       return { object: rewritten(before.object, body, writer(verbs, kind, how)), warnings }
@@ -448,10 +448,18 @@ function refuseOtherUid(
   if (isOfObject && uid !== '' && uid !== live) refuse(kind, name, [invalid('metadata.uid', uid, 'field is immutable')])
 }
 
-function patchObject(target: ApiObject, patch: PlainPatch): JsonObject {
-  if (patch.type === 'json') return jsonPatch(target, patch.body)
+function patchObject(kind: ServedKind, target: ApiObject, patch: PlainPatch): JsonObject {
+  if (patch.type === 'json') {
+    const isOfMetadata = patch.body.some(({ path, from }) => namesOwners(path) || namesOwners(from))
+    return jsonPatch(isOfMetadata ? withShownMetadata(kind, target) : target, patch.body)
+  }
   const { body, keyedBy } = patch
   return (keyedBy === undefined ? mergePatch(target, body) : mergeByKeys(target, body, keyedBy)) as JsonObject
+}
+
+/** Whether a place of a JSON patch is among the managedFields, or holds them. */
+function namesOwners(pointer: Json | undefined): boolean {
+  return typeof pointer === 'string' && /^(?:\/metadata(?:\/managedFields(?:\/.*)?)?)?$/s.test(pointer)
 }
 
 function namesVersionIn(patch: Patch): boolean {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../shared/model/json.ts'
 import { createHarness, type Harness } from './harness.ts'
 
 const maps = '/api/v1/namespaces/default/configmaps'
@@ -109,6 +110,27 @@ describe('managedFields', () => {
   it('end where a writer says so', async () => {
     await patch('bob', [{ op: 'replace', path: '/metadata/managedFields', value: [{}] }], 'application/json-patch+json')
     expect(await owners()).toEqual({})
+  })
+
+  const json = 'application/json-patch+json'
+  it.each<[string, (shown: JsonObject) => Json]>([
+    ['/metadata/managedFields', ({ metadata }) => (metadata as JsonObject)['managedFields'] ?? null],
+    ['/metadata/managedFields/0/fieldsV1', () => ({ 'f:data': { '.': {}, 'f:a': {}, 'f:b': {} } })],
+    ['/metadata', ({ metadata }) => metadata ?? null],
+    ['', (shown) => shown],
+  ])('are tested at %j by a JSON patch as they are shown', async (path, valueOf) => {
+    const { body } = await harness.send(`GET ${maps}/m`)
+    const { status } = await patch('alice', [{ op: 'test', path, value: valueOf(body as JsonObject) }], json)
+    expect(status).toBe(200)
+    expect((await harness.send(`GET ${maps}/m`)).body).toEqual(body)
+  })
+
+  it('are changed by a JSON patch as they are shown', async () => {
+    const at = '/metadata/managedFields/0'
+    await patch('bob', [{ op: 'remove', path: `${at}/fieldsV1/f:data/f:b` }], json)
+    expect(await owners()).toEqual({ alice: ['.', 'f:a'] })
+    await patch('bob', [{ op: 'copy', from: at, path: '/metadata/managedFields/-' }], json)
+    expect(await owners()).toEqual({ alice: ['.', 'f:a'] })
   })
 
   it('name whoever holds an object by finalizers from its creation on', async () => {
