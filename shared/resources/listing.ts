@@ -107,12 +107,17 @@ function encode(token: Token): string {
 function decode(text: string): Token {
   try {
     const { namespace, name, version } = parseJson(textFromBase64(text)) as Partial<Token>
-    if (typeof namespace === 'string' && typeof name === 'string' && typeof version === 'string')
+    if (typeof namespace === 'string' && typeof name === 'string' && isResourceVersion(version))
       return { namespace, name, version }
   } catch {
     // Falls through: anything that is no token of ours is refused alike.
   }
   throw invalidToken()
+}
+
+/** The port says what the store's are. */
+function isResourceVersion(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{1,39}$/.test(value)
 }
 
 /** For who sends a token that no page had. */
