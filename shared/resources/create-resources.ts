@@ -182,13 +182,9 @@ async function create(
   const namespace = kind.namespaced ? namespaceOf(body) : ''
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
-  const owned = how.withOwner(object, body)
-  const { user, annotate, said, dryRun = false, budget } = how
-  budget.begin()
-  const to = { kind, operation: 'CREATE', object: owned, subresource: '' } as const
-  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, said, dryRun, budget })
-  const mutated = mutation && (await mutation)
-  const { state, warnings } = await stateToCreate(verbs, { ...how, kind, around, budget }, mutated?.object ?? owned)
+  how.budget.begin()
+  const admission = admitCreation(verbs, { ...how, kind, around }, how.withOwner(object, body))
+  const { state, warnings } = await orNoNamespace(verbs.store, kind, object.metadata, admission)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
   const mayBeGone = verbs.mayOutliveKinds === true || verbs.clock.nowMs() - nowMs > admissionMsMax
   if (!kind.builtIn && mayBeGone) await requireDefinition(verbs.store, kind)
@@ -196,7 +192,22 @@ async function create(
   return {
     stored: await insert(verbs, kind, first, how.dryRun === true),
     outcome: 'created',
-    warnings: [...how.warnings, ...(mutated?.warnings ?? []), ...warnings],
+    warnings: [...how.warnings, ...warnings],
+  }
+}
+
+/** As on Kubernetes, what is refused in a namespace that is not there, or is going, is refused for that. */
+async function orNoNamespace<Result>(
+  store: ObjectStore,
+  kind: ServedKind,
+  metadata: ObjectMeta,
+  admission: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await admission
+  } catch (error) {
+    if (kind.namespaced && metadata.namespace !== '') await requireNamespace(store, kind, metadata)
+    throw error
   }
 }
 
@@ -206,14 +217,22 @@ async function create(
  */
 const admissionMsMax = 2_000
 
+type Creation = WriteOptions & InBudget & { readonly kind: ServedKind; readonly around: Surroundings }
+
+/** What becomes of an object that somebody creates, with what all who have a say in it warn of. */
+async function admitCreation(verbs: Verbs, how: Creation, object: ApiObject): Promise<FirstState> {
+  const { kind, user, annotate, said, dryRun = false, budget } = how
+  const to = { kind, operation: 'CREATE', object, subresource: '' } as const
+  const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, said, dryRun, budget })
+  const mutated = mutation && (await mutation)
+  const { state, warnings } = await stateToCreate(verbs, how, mutated?.object ?? object)
+  return { state, warnings: [...(mutated?.warnings ?? []), ...warnings] }
+}
+
 /** Admitted, permitted, reviewed, and brought into its stored version; with what hooks and policies warn of. */
 async function stateToCreate(
   { clock, policies }: Verbs,
-  {
-    kind,
-    around,
-    ...how
-  }: WriteOptions & Pick<Reviewed, 'budget'> & { readonly kind: ServedKind; readonly around: Surroundings },
+  { kind, around, ...how }: Creation,
   object: ApiObject,
 ): Promise<FirstState> {
   const { hooks } = kind

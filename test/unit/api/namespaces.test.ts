@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../shared/model/json.ts'
 import { createHarness, type Harness, type Reply } from './harness.ts'
 
 let harness: Harness
@@ -70,6 +71,27 @@ describe('a namespace', () => {
         },
       },
     })
+  })
+
+  it('that is going, or is not there, is the first reason to refuse what is put into it', async () => {
+    const admission = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic'
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+    const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'false' }] }
+    await harness.send(`POST ${admission}ies`, { body: { metadata: { name: 'p' }, spec } })
+    const binding = { metadata: { name: 'b' }, spec: { policyName: 'p', validationActions: ['Deny'] } }
+    await harness.send(`POST ${admission}ybindings`, { body: binding })
+    const send = async (namespace: string, body: JsonObject) => {
+      const refused = await harness.send(`POST /api/v1/namespaces/${namespace}/configmaps`, { body })
+      return [refused.status, refused.body.details.causes?.[0].reason]
+    }
+    const denied = { metadata: { name: 'c' } }
+    const invalid = { metadata: { name: 'C!' } }
+    expect(await send('n', denied)).toEqual([422, undefined])
+    await harness.send('DELETE /api/v1/namespaces/n')
+    for (const body of [denied, invalid]) {
+      expect(await send('none', body)).toEqual([404, undefined])
+      expect(await send('n', body)).toEqual([403, 'NamespaceTerminating'])
+    }
   })
 
   it('goes when it is finalized', async () => {
