@@ -183,7 +183,9 @@ async function create(
   const { nowMs } = around
   const object = newObject(kind, body, { namespace, nowMs, uid: verbs.random.uuid(), suffix: suffix(verbs.random) })
   how.budget.begin()
-  const admission = admitCreation(verbs, { ...how, kind, around }, how.withOwner(object, body))
+  const { name } = isObject(body['metadata']) ? body['metadata'] : {}
+  const said = { object: how.withOwner(object, body), isNamed: textOf(name) !== '' }
+  const admission = admitCreation(verbs, { ...how, kind, around }, said)
   const { state, warnings } = await orNoNamespace(verbs.store, kind, object.metadata, admission)
   const first = withAcceptedChange(kind, undefined, state, { manager: how.manager, nowMs })
   const mayBeGone = verbs.mayOutliveKinds === true || verbs.clock.nowMs() - nowMs > admissionMsMax
@@ -219,14 +221,29 @@ const admissionMsMax = 2_000
 
 type Creation = WriteOptions & InBudget & { readonly kind: ServedKind; readonly around: Surroundings }
 
-/** What becomes of an object that somebody creates, with what all who have a say in it warn of. */
-async function admitCreation(verbs: Verbs, how: Creation, object: ApiObject): Promise<FirstState> {
+/**
+ * What becomes of an object that somebody creates, with what all who have a say in it warn of. A name that is made is
+ * shown to those who review the object, and not to those who change it: Kubernetes makes it between them.
+ */
+async function admitCreation(
+  verbs: Verbs,
+  how: Creation,
+  { object, isNamed }: { readonly object: ApiObject; readonly isNamed: boolean },
+): Promise<FirstState> {
   const { kind, user, annotate, said, dryRun = false, budget } = how
-  const to = { kind, operation: 'CREATE', object, subresource: '' } as const
+  const { name } = object.metadata
+  const to = { kind, operation: 'CREATE', object: isNamed ? object : nameless(object), subresource: '' } as const
   const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, said, dryRun, budget })
   const mutated = mutation && (await mutation)
-  const { state, warnings } = await stateToCreate(verbs, how, mutated?.object ?? object)
+  const { object: made = object } = mutated ?? {}
+  const whole = isNamed ? made : { ...made, metadata: { ...made.metadata, name } }
+  const { state, warnings } = await stateToCreate(verbs, how, whole)
   return { state, warnings: [...(mutated?.warnings ?? []), ...warnings] }
+}
+
+function nameless({ metadata, ...object }: ApiObject): ApiObject {
+  const { name: _, ...unnamed } = metadata
+  return { ...object, metadata: unnamed } as ApiObject
 }
 
 /** Admitted, permitted, reviewed, and brought into its stored version; with what hooks and policies warn of. */

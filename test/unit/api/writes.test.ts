@@ -95,6 +95,20 @@ describe('POST', () => {
     expect(body.metadata.name).toMatch(/^w-[a-z0-9]{5}$/)
   })
 
+  it('makes it behind the policies that change the object', async () => {
+    const policies = '/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic'
+    const rule = { apiGroups: ['example.com'], apiVersions: ['*'], operations: ['CREATE'], resources: ['widgets'] }
+    const expression = `Object{spec: Object.spec{color: 'named ' + string(has(object.metadata.name)) + request.name}}`
+    const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }]
+    const spec = { reinvocationPolicy: 'Never', matchConstraints: { resourceRules: [rule] }, mutations }
+    expect((await harness.send(`POST ${policies}ies`, { body: { metadata: { name: 'p' }, spec } })).status).toBe(201)
+    await harness.send(`POST ${policies}ybindings`, { body: { metadata: { name: 'b' }, spec: { policyName: 'p' } } })
+    const { body } = await harness.send(`POST ${widgets}`, { body: { metadata: { generateName: 'w-' } } })
+    expect([body.metadata.name, body.spec.color]).toEqual([expect.stringMatching(/^w-[a-z0-9]{5}$/), 'named false'])
+    const named = await harness.send(`POST ${widgets}`, { body: widget('w1') })
+    expect([named.body.metadata.name, named.body.spec.color]).toEqual(['w1', 'named truew1'])
+  })
+
   it('does all but the write for dryRun=All', async () => {
     expect((await harness.send(`POST ${widgets}?dryRun=All`, { body: widget('w1') })).status).toBe(201)
     expect((await harness.send(`GET ${widgets}/w1`)).status).toBe(404)

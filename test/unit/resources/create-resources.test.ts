@@ -10,7 +10,7 @@ import type { Clock } from '../../../shared/ports/clock.ts'
 import type { Random } from '../../../shared/ports/random.ts'
 import { builtInKinds, namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
 import { createResources, type ResourcesOptions } from '../../../shared/resources/create-resources.ts'
-import type { PolicyReview, Reviewed } from '../../../shared/resources/policy-review.ts'
+import type { Mutated, PolicyReview, Reviewed } from '../../../shared/resources/policy-review.ts'
 import type { DeleteOptions, Patch, WriteOptions } from '../../../shared/resources/resources.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
 import { createMapStore } from './map-store.ts'
@@ -231,6 +231,27 @@ describe('a name that is made', () => {
     const given = String(await endOf(create(kind, { metadata: { namespace: 'n', ...names } }, by)))
     expect(given).toContain(end)
     expect([given.includes('generate'), store.writes().length]).toEqual([tries > 1, tries])
+  })
+
+  it.each<[JsonObject, string | undefined, string]>([
+    [{ generateName: 'a-' }, undefined, 'a-brj9d'],
+    [{ name: '', generateName: 'a-' }, undefined, 'a-brj9d'],
+    [{ name: 'b', generateName: 'a-' }, 'b', 'b'],
+  ])('of %j is %j to who changes the object, and %j to who reviews it', async (names, changed, reviewed) => {
+    const { create, asked } = open({ next: next(), policies: {} })
+    const { stored } = await create(kind, { metadata: { namespace: 'n', ...names } }, { ...by, user })
+    expect(asked.map(({ object }) => object?.metadata.name)).toEqual([changed, reviewed])
+    expect(stored.object.metadata.name).toBe(reviewed)
+  })
+
+  it('stays where the object is changed', async () => {
+    const mutate = async ({ object }: Reviewed): Promise<Mutated> => ({
+      object: { ...(object as ApiObject), spec: { size: 7 } },
+      warnings: [],
+    })
+    const { create } = open({ next: next(), policies: { mutate } })
+    const { object } = (await create(kind, { metadata }, { ...by, user })).stored
+    expect([object.metadata.name, object.spec]).toEqual(['a-brj9d', { size: 7 }])
   })
 
   it('is not the reason of every failure', async () => {
