@@ -45,7 +45,8 @@ async function readPatch(call: Call): Promise<SentPatch> {
   return patchOf(call.kind, type, jsonOf(await readBytes(request)))
 }
 
-function patchOf(kind: ServedKind, type: JsonType, body: Json): SentPatch {
+/** A patch in JSON, and what is wrong with its text. Throws BAD_REQUEST, TOO_LARGE. */
+export function patchOf(kind: ServedKind, type: JsonType, body: Json): SentPatch & { readonly patch: PlainPatch } {
   switch (type) {
     case 'application/merge-patch+json':
       return mergeOf(asObject(body))
@@ -77,7 +78,7 @@ const jsonTypes: readonly JsonType[] = [
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', applyType]
 
 /** `listsOf`: the kind whose lists with keys merge item by item. */
-function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch {
+function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch & { readonly patch: PlainPatch } {
   return {
     patch: { type: 'merge', body, ...(listsOf?.builtIn === true && { keyedBy: withMetadataLists(listsOf.schema) }) },
     faults: faultsOf(body),
@@ -85,6 +86,7 @@ function mergeOf(body: JsonObject, listsOf?: ServedKind): SentPatch {
 }
 
 export type ApplyPatch = Extract<Patch, { readonly type: 'apply' }>
+type PlainPatch = Exclude<Patch, ApplyPatch>
 
 /** What somebody applies. Throws INVALID if they do not say who they are. */
 export async function readApply(call: Call): Promise<SentPatch & { readonly patch: ApplyPatch }> {
@@ -135,7 +137,7 @@ const faultsMax = 100
 const operationsMax = 10_000
 
 /** The operations of a JSON patch. Throws BAD_REQUEST, TOO_LARGE. */
-export function requireOperations(body: Json): readonly JsonObject[] {
+function requireOperations(body: Json): readonly JsonObject[] {
   if (!Array.isArray(body) || !body.every(isObject))
     throw new OperatingError('BAD_REQUEST', 'the body of a JSON patch must be a list of operations')
   if (body.length <= operationsMax) return body

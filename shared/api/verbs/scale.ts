@@ -1,4 +1,4 @@
-import { hasCode, OperatingError } from '../../model/errors.ts'
+import { hasCode } from '../../model/errors.ts'
 import { isObject, textOf, type Json, type JsonObject } from '../../model/json.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import { invalid } from '../../model/schema/field-error.ts'
@@ -7,19 +7,20 @@ import { AdmissionBudget } from '../../model/policy/admission-budget.ts'
 import { defineBuiltInKind, type ScalePaths, type ServedKind } from '../../model/served-kind.ts'
 import { namesVersion } from '../../model/writable-metadata.ts'
 import type { HttpResponse } from '../../ports/http-handler.ts'
-import { checkType, invalidBecause } from '../../resources/admission.ts'
+import { admitBody, checkType, invalidBecause, warnOfFaults, type Admitted } from '../../resources/admission.ts'
 import { jsonPatch } from '../../resources/json-patch.ts'
 import { mergePatch } from '../../resources/merge-patch.ts'
 import type { ReviewedPath } from '../../resources/policy-review.ts'
 import type { WriteOptions } from '../../resources/resources.ts'
 import { authorOf, placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
 import { scaleKind } from '../subresources.ts'
+import { faultsOf } from '../duplicate-fields.ts'
 import { placeBody } from '../place-body.ts'
 import { writeOptions } from '../query.ts'
 import { json, jsonText, withWarnings } from '../reply.ts'
 import { jsonOf, mediaType, mediaTypeRefusal, readBytes, readObject } from '../request-body.ts'
 import { viewOf } from '../view.ts'
-import { applyType, readApply, requireOperations, type ApplyPatch } from './patch.ts'
+import { applyType, patchOf, readApply, type ApplyPatch } from './patch.ts'
 
 /**
  * `/scale` of a kind that says where its numbers of replicas are: `autoscaling/v1` Scale, whatever the kind. What is
@@ -31,7 +32,7 @@ export function createScale(services: ApiServices): VerbHandler {
     if (paths === undefined) throw new Error(`objects of ${call.kind.kind} have no scale`)
     if (call.info.verb === 'get') return answer(call, services, (await read(call, services)).object, paths)
     const options = writeOptions(call.request, call.info.verb === 'update' ? 'UpdateOptions' : 'PatchOptions')
-    return write(call, services, { paths, options, change: await readChange(call) })
+    return write(call, services, { paths, options, ...(await readChange(call, options)) })
   }
 }
 
@@ -46,50 +47,54 @@ function read(call: Call, { resources }: ApiServices): ReturnType<ApiServices['r
 }
 
 /** The Scale that a writer wants, of the Scale there is; or what a writer applies of one. */
-type Change = ((live: JsonObject) => JsonObject) | ApplyPatch
+type Change = ((live: JsonObject) => Admitted) | ApplyPatch
 
-async function readChange(call: Call): Promise<Change> {
+/** A change, and what its text is warned of. */
+interface SentChange {
+  readonly change: Change
+  readonly twice: readonly string[]
+}
+
+async function readChange(call: Call, options: WriteOptions): Promise<SentChange> {
   if (call.info.verb === 'update') {
-    const body = placeBody(call, await readObject(call.request))
-    checkType(scaleOfKind, body)
-    return () => body
+    const sent = await readObject(call.request)
+    const twice = warnOfFaults(scaleOfKind, faultsOf(sent), options)
+    const admitted = admitBody(scaleOfKind, placeBody(call, sent), options)
+    return { change: () => admitted, twice }
   }
   const type = mediaType(call.request)
   if (type === applyType) {
-    const { patch } = await readApply(call)
+    const { patch, faults } = await readApply(call)
     checkType(scaleOfKind, patch.body)
-    return patch
+    return { change: patch, twice: warnOfFaults(scaleOfKind, faults, options) }
   }
-  if (type === 'application/json-patch+json') {
-    const operations = requireOperations(jsonOf(await readBytes(call.request)))
-    return (live) => jsonPatch(live, operations)
+  if (type !== 'application/json-patch+json' && type !== 'application/merge-patch+json')
+    throw mediaTypeRefusal(type, patchTypes)
+  const { patch, faults } = patchOf(scaleOfKind, type, jsonOf(await readBytes(call.request)))
+  const change = (live: JsonObject): Admitted => {
+    const changed = patch.type === 'json' ? jsonPatch(live, patch.body) : (mergePatch(live, patch.body) as JsonObject)
+    return admitBody(scaleOfKind, changed, options, live as unknown as ApiObject)
   }
-  if (type !== 'application/merge-patch+json') throw mediaTypeRefusal(type, patchTypes)
-  const body = jsonOf(await readBytes(call.request))
-  return (live) => {
-    const changed = mergePatch(live, body)
-    if (isObject(changed)) return changed
-    throw new OperatingError('BAD_REQUEST', 'the body of a merge patch must be an object')
-  }
+  return { change, twice: warnOfFaults(scaleOfKind, faults, options, true) }
 }
 
 const patchTypes = `application/json-patch+json, application/merge-patch+json, ${applyType}`
 
-interface Plan {
+interface Plan extends SentChange {
   readonly paths: ScalePaths
   readonly options: WriteOptions
-  readonly change: Change
 }
 
 async function write(call: Call, services: ApiServices, plan: Plan): Promise<HttpResponse> {
-  const { paths, options, change } = plan
-  if (typeof change !== 'function') return apply(call, services, { paths, options, applied: change })
+  const { paths, options, change, twice } = plan
+  if (typeof change !== 'function') return apply(call, services, { paths, options, twice, applied: change })
   const how = { ...options, ...authorOf(call), path: scaling(call.kind, paths), budget: new AdmissionBudget() }
   let isNamed = false
   const attempt = async (): Promise<HttpResponse> => {
     const { object } = await read(call, services)
     const live = scaleOf(object, paths)
-    const { metadata, replicas } = wantedOf(change(live), object)
+    const { body: wanted, warnings } = change(live)
+    const { metadata, replicas } = wantedOf(wanted, object)
     const { resourceVersion } = object.metadata
     const version = namesVersion(metadata) ? String(metadata['resourceVersion']) : resourceVersion
     // Of a patch, the uid is a field that it may leave or change in vain.
@@ -99,7 +104,8 @@ async function write(call: Call, services: ApiServices, plan: Plan): Promise<Htt
     const place = { metadata: { resourceVersion: version, ...(isAnother && { uid }) } }
     const body = mergePatch(place, nest(namesOf(paths.specReplicasPath), replicas)) as JsonObject
     const written = await services.resources.patch(call.kind, placeOf(call), { type: 'merge', body }, how)
-    return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
+    const told = [...twice, ...warnings, ...written.warnings]
+    return withWarnings(json(200, scaleOf(written.stored.object, paths)), told)
   }
   return onNewest(attempt, { isConflict: (error) => !isNamed && hasCode(error, 'VERSION_CONFLICT') })
 }
@@ -108,7 +114,7 @@ async function write(call: Call, services: ApiServices, plan: Plan): Promise<Htt
 async function apply(
   call: Call,
   services: ApiServices,
-  { paths, options, applied }: Pick<Plan, 'paths' | 'options'> & { readonly applied: ApplyPatch },
+  { paths, options, twice, applied }: Omit<Plan, 'change'> & { readonly applied: ApplyPatch },
 ): Promise<HttpResponse> {
   const { kind } = call
   const { object } = await read(call, services)
@@ -119,7 +125,7 @@ async function apply(
   const body = isSaid ? { ...version, ...nest(namesOf(paths.specReplicasPath), replicas) } : version
   const how = { ...options, ...authorOf(call), path: scaling(kind, paths) }
   const written = await services.resources.patch(kind, placeOf(call), { ...applied, body }, how)
-  return withWarnings(json(200, scaleOf(written.stored.object, paths)), written.warnings)
+  return withWarnings(json(200, scaleOf(written.stored.object, paths)), [...twice, ...written.warnings])
 }
 
 /** An object as `/scale` shows it to admission. */

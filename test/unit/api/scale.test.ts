@@ -117,6 +117,53 @@ describe('the scale of an object', () => {
     expect((await harness.send(`PATCH ${lamps}/a/scale`, { type: merge, ...sent })).status).toBe(status)
   })
 
+  const json = 'application/json-patch+json'
+  const odd = { replicas: 5, odd: 1 }
+  const strange = [
+    { line: 'PUT', body: { metadata: { name: 'a' }, spec: odd }, status: 400, told: 'unknown field "spec.odd"' },
+    { line: 'PATCH', type: merge, body: { spec: odd }, status: 422, told: 'unknown field "spec.odd"' },
+    {
+      line: 'PATCH',
+      type: json,
+      body: [{ op: 'add', path: '/spec', value: odd }],
+      status: 422,
+      told: 'unknown field "spec.odd"',
+    },
+    {
+      line: 'PATCH',
+      type: json,
+      body: [{ op: 'replace', path: '/spec/replicas', value: 5, odd: 1 }],
+      status: 422,
+      told: 'json patch unknown field "[0].odd"',
+    },
+    { line: 'PUT', body: '{"spec":{"replicas":5,"replicas":5}}', status: 400, told: 'duplicate field "spec.replicas"' },
+    {
+      line: 'PATCH',
+      type: merge,
+      body: '{"spec":{"replicas":5,"replicas":5}}',
+      status: 422,
+      told: 'duplicate field "spec.replicas"',
+    },
+  ]
+  it.each(strange)(
+    'with $told by a $line $type is warned of it, or refused',
+    async ({ line, status, told, ...sent }) => {
+      const ask = (mode: string) => harness.send(`${line} ${lamps}/a/scale?fieldValidation=${mode}`, sent)
+      const strict = await ask('Strict')
+      expect([strict.status, strict.body.message]).toEqual([status, expect.stringContaining(told)])
+      expect((await harness.send(`GET ${lamps}/a/scale`)).body.spec).toEqual({ replicas: 2 })
+      expect((await ask('Warn')).headers['warning']).toBe(`299 - ${JSON.stringify(told)}`)
+      expect((await ask('Ignore')).headers['warning']).toBeUndefined()
+      expect((await harness.send(`GET ${lamps}/a/scale`)).body.spec).toEqual({ replicas: 5 })
+    },
+  )
+
+  it('may be sent back as it is shown', async () => {
+    const { body } = await harness.send(`GET ${lamps}/a/scale`)
+    const put = await harness.send(`PUT ${lamps}/a/scale?fieldValidation=Strict`, { body })
+    expect([put.status, put.headers['warning']]).toEqual([200, undefined])
+  })
+
   it('is there for its own kind only', async () => {
     expect(await harness.send('GET /api/v1/namespaces/default/configmaps/a/scale')).toMatchObject({ status: 404 })
     expect(await harness.send(`DELETE ${lamps}/a/scale`)).toMatchObject({ status: 405 })
