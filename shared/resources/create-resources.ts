@@ -208,7 +208,9 @@ async function orNoNamespace<Result>(
   try {
     return await admission
   } catch (error) {
-    if (kind.namespaced && metadata.namespace !== '') await requireNamespace(store, kind, metadata)
+    // Where the store or a server is away, one more read would help nobody.
+    const isRefused = hasCode(error, 'INVALID', 'FORBIDDEN')
+    if (isRefused && kind.namespaced && metadata.namespace !== '') await requireNamespace(store, kind, metadata)
     throw error
   }
 }
