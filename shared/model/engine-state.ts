@@ -69,6 +69,9 @@ export interface Memory {
   readonly unended?: number
 }
 
+/** What a run has changed of the notes, by key; undefined is what it has forgotten. */
+export type NoteChanges = { readonly [key: string]: Json | undefined }
+
 /** Names and places from the memory down to a text or a number. */
 export type MemoryPath = readonly (string | number)[]
 
@@ -149,6 +152,18 @@ export function attemptsOf(engine: EngineState, generation: number): number {
 export function withMemory({ memory: _, ...engine }: EngineState, fields: MemoryFields): EngineState {
   const memory = compactMemory(fields)
   return memory === undefined ? engine : { ...engine, memory }
+}
+
+/**
+ * The notes with what one run has changed. What it has not changed is as another run has left it, which may have gone
+ * on beside it.
+ */
+export function withNoteChanges(notes: Memory['notes'], changes: NoteChanges): Memory['notes'] {
+  const changed = Object.entries(changes)
+  if (changed.length === 0) return notes
+  const next = new Map(Object.entries<Json | undefined>({ ...notes }))
+  for (const [key, value] of changed) next.set(key, value)
+  return Object.fromEntries([...next].filter((entry): entry is [string, Json] => entry[1] !== undefined))
 }
 
 /** Fields of a memory, some of which may say nothing. */

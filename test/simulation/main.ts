@@ -8,6 +8,7 @@ import { optionsOf, refuse, wholeNumber } from '../support/command-line.ts'
 import { runTwice, scenarios, type EngineName, type Tally } from './run-seed.ts'
 import type { Scenario } from './scenario.ts'
 import { runPool } from './seed-pool.ts'
+import { isFenceTried } from './checkers/checker.ts'
 import { simulate } from './simulate.ts'
 import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
 
@@ -19,7 +20,7 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
  * cores it takes (default: all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and
  * writes them to `regressions`. `--once` is for long series: only one seed in sixteen runs a second time. `--digests`
  * prints what each seed of `--seeds` leaves as one digest: equal ones at two commits say that nothing which is drawn
- * became another.
+ * became another. `--fenced` leaves the others of these seeds out, in which no worker outlives its turn.
  */
 const { values } = optionsOf('npm run sim --', {
   options: {
@@ -35,6 +36,7 @@ const { values } = optionsOf('npm run sim --', {
     once: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     digests: { type: 'boolean', default: false },
+    fenced: { type: 'boolean', default: false },
   },
 })
 
@@ -140,7 +142,10 @@ function rangeOf(seeds: string): readonly [number, number] {
 async function tellDigests(from: number, to: number): Promise<boolean> {
   let isWhole = true
   for (let seed = from; seed <= to; seed++) {
-    const { trace, violations } = await simulate(scenarios[engine](seed))
+    const scenario = scenarios[engine](seed)
+    if (values.fenced && !isFenceTried(scenario)) continue
+    const { trace, violations } = await simulate(scenario)
+    tell(seed, violations)
     const text = [...trace, ...violations].join('\n')
     console.log(`${seed} ${createHash('sha256').update(text).digest('hex').slice(0, 16)} of ${trace.length} lines`)
     isWhole &&= violations.length === 0

@@ -1,4 +1,4 @@
-import { withMemory, type EngineState } from '../../model/engine-state.ts'
+import { withMemory, withNoteChanges, type EngineState } from '../../model/engine-state.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { observes, type Verdict } from '../../reconciler/verdict.ts'
@@ -36,7 +36,7 @@ function nextEngine(live: StoredObject, verdict: Verdict, facts: RunFacts): Engi
   }
   return withMemory(next, {
     once: memory.once,
-    notes: facts.notes ?? memory.notes,
+    notes: withNoteChanges(memory.notes, facts.noteChanges ?? {}),
     secretPaths: facts.secretPaths ?? memory.secretPaths,
     expectations: facts.expectations,
     syncedAtMs: (verdict.kind === 'done' ? verdict.syncedAtMs : undefined) ?? memory.syncedAtMs,

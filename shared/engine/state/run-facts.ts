@@ -1,5 +1,5 @@
 import type { StatusReport } from '../../model/apply/report-status.ts'
-import type { Deadlines, Memory, RunWindow } from '../../model/engine-state.ts'
+import type { Deadlines, Memory, NoteChanges, RunWindow } from '../../model/engine-state.ts'
 
 /** What the next state depends on beside the object and the verdict. */
 export interface TurnFacts {
@@ -28,8 +28,8 @@ export interface RunFacts extends TurnFacts {
   readonly probeAtMs?: number | undefined
   /** What is expected now that the run has ended. */
   readonly expectations?: Deadlines
-  /** What is noted now that the run has ended. Left out: as it was. */
-  readonly notes?: Memory['notes']
+  /** What the run has changed of the notes and not kept yet. Left out: nothing. */
+  readonly noteChanges?: NoteChanges
   /** Where in the memory values of Secrets are, now that the run has ended. Left out: as it was. */
   readonly secretPaths?: Memory['secretPaths']
   /** Who reports the status, and by which schema. Left out, nobody owns its fields. */

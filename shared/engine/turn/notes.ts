@@ -1,25 +1,29 @@
 import { refuseForeign } from '../../model/foreign-part.ts'
-import { copyJson, type Json } from '../../model/json.ts'
-import { withMemory, type Memory } from '../../model/engine-state.ts'
+import { copyJson, equal, type Json } from '../../model/json.ts'
+import { withMemory, withNoteChanges, type Memory, type NoteChanges } from '../../model/engine-state.ts'
 import type { Notes } from '../../reconciler/notes.ts'
 import type { ContextCalls } from './context-calls.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunTime } from './run-times.ts'
 
 const lengthMax = 4_096
+const unchanged: NoteChanges = {}
 
 /** The notes of one run. */
 export class RunNotes implements Notes {
   readonly #memory: RunMemory
   readonly #time: RunTime
   readonly #calls: ContextCalls
+  /** As they were when the run began, or when they were last kept. */
+  #before: NonNullable<Memory['notes']>
   #noted: NonNullable<Memory['notes']>
 
   constructor(memory: RunMemory, time: RunTime, calls: ContextCalls) {
     this.#memory = memory
     this.#time = time
     this.#calls = calls
-    this.#noted = memory.live().engine.memory?.notes ?? {}
+    this.#before = memory.live().engine.memory?.notes ?? {}
+    this.#noted = this.#before
   }
 
   /** The answer is a copy. A change of it is noted by `set` alone. */
@@ -42,11 +46,25 @@ export class RunNotes implements Notes {
 
   async #keep(): Promise<void> {
     this.#time.throwIfOver()
-    const kept = this.#noted
-    await this.#memory.remember((engine) => withMemory(engine, { ...engine.memory, notes: kept }))
+    const [kept, changes] = [this.#noted, this.changes()]
+    await this.#memory.remember((engine) =>
+      withMemory(engine, { ...engine.memory, notes: withNoteChanges(engine.memory?.notes, changes) }),
+    )
+    this.#before = kept
   }
 
   all(): NonNullable<Memory['notes']> {
     return this.#noted
+  }
+
+  /** What is another than it was, and not yet kept. */
+  changes(): NoteChanges {
+    const [before, noted] = [this.#before, this.#noted]
+    if (before === noted) return unchanged
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(noted)])]
+    const valueIn = (notes: typeof noted, key: string): Json | undefined =>
+      Object.hasOwn(notes, key) ? notes[key] : undefined
+    const changed = keys.filter((key) => !equal(valueIn(before, key), valueIn(noted, key)))
+    return Object.fromEntries(changed.map((key) => [key, valueIn(noted, key)]))
   }
 }

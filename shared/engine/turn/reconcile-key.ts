@@ -170,7 +170,7 @@ function runFacts(
   { ran, basis, startMs, retryDelayMs }: Ended & Pick<RunFacts, 'retryDelayMs'>,
 ): RunFacts {
   const { stored, kind, facts } = basis
-  const { verdict, expectations, notes, secretPaths } = ran
+  const { verdict, expectations, noteChanges, secretPaths } = ran
   const nowMs = engine.clock.nowMs()
   const known = {
     nowMs,
@@ -182,7 +182,7 @@ function runFacts(
     wakeAtMs: stored.engine.wakeAtMs,
     reporter: { manager: controller.name, schema: kind.schema },
     expectations,
-    notes,
+    noteChanges,
     secretPaths,
     retryDelayMs,
   }

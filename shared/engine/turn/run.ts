@@ -4,7 +4,7 @@ import { copyFrozen, copyJson, isObject, type JsonObject } from '../../model/jso
 import type { ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
-import type { Deadlines, Memory } from '../../model/engine-state.ts'
+import type { Deadlines, Memory, NoteChanges } from '../../model/engine-state.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { done, reportOf, type Outcome, type Report } from '../../reconciler/outcome.ts'
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
@@ -35,9 +35,9 @@ export interface RunResult {
   readonly live: StoredObject
   /** What is expected now that the run is over. */
   readonly expectations: Deadlines
-  /** What is noted now that the run is over. */
-  readonly notes: NonNullable<Memory['notes']>
-  /** Where that, and what was done once, holds values of Secrets. */
+  /** What it has changed of the notes and not kept yet. */
+  readonly noteChanges: NoteChanges
+  /** Where the notes, and what was done once, hold values of Secrets. */
   readonly secretPaths: Memory['secretPaths']
   /** The end of a function that still runs though its time is over. */
   readonly overrun: Promise<unknown> | undefined
@@ -71,7 +71,7 @@ export async function runInTime({
   if (time.stop.aborted && !hasSucceeded(verdict) && !isOutOfTime(time.stop)) throw giveUpError()
   const [live, notes] = [memory.live(), context.notes.all()]
   const secretPaths = findSecretPaths({ ...live.engine.memory, notes }, seen.secrets)
-  const known = { live, expectations: context.expected(), notes, secretPaths }
+  const known = { live, expectations: context.expected(), noteChanges: context.notes.changes(), secretPaths }
   if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
   return { verdict: tooLong(controller), ...known, overrun: running }
 }

@@ -90,15 +90,29 @@ describe('nextState', () => {
       expectations: { e: 9 },
     } as const
     const engine: EngineState = { memory, wakeAtMs: 7, hold: { handle: 'h', untilMs: 9 } }
-    const next = nextState(objectWith({ engine }), { kind: 'done' }, { ...facts, wakeAtMs: 7, notes: { n: 2 } })
+    const next = nextState(objectWith({ engine }), { kind: 'done' }, { ...facts, wakeAtMs: 7, noteChanges: { n: 2 } })
     const kept = { once: memory.once, notes: { n: 2 }, syncedAtMs: 3 }
     expect(next.engine).toEqual({ memory: { ...kept, secretPaths: memory.secretPaths } })
     const found = nextState(
       objectWith({ engine }),
       { kind: 'done' },
-      { ...facts, wakeAtMs: 7, notes: { n: 2 }, secretPaths: [] },
+      { ...facts, wakeAtMs: 7, noteChanges: { n: 2 }, secretPaths: [] },
     )
     expect(found.engine).toEqual({ memory: kept })
+  })
+
+  it.each([
+    [undefined, { theirs: 1, both: 1, gone: 1 }],
+    [{}, { theirs: 1, both: 1, gone: 1 }],
+    [
+      { both: 2, own: 3, gone: undefined, never: undefined },
+      { theirs: 1, both: 2, own: 3 },
+    ],
+    [{ theirs: undefined, both: undefined, gone: undefined }, undefined],
+  ])('leaves notes that the run has not changed as another run has: %j', (noteChanges, notes) => {
+    const engine: EngineState = { memory: { notes: { theirs: 1, both: 1, gone: 1 } } }
+    const next = nextState(objectWith({ engine }), { kind: 'done' }, { ...facts, ...(noteChanges && { noteChanges }) })
+    expect(next.engine.memory?.notes).toEqual(notes)
   })
 
   it('leaves no trace on an object at rest', () => {
@@ -106,7 +120,7 @@ describe('nextState', () => {
       nextState(
         objectWith({ engine: { memory: { unended: 1 } } }),
         { kind: 'done' },
-        { ...facts, notes: {}, expectations: {} },
+        { ...facts, noteChanges: {}, expectations: {} },
       ).engine,
     ).toEqual({})
   })

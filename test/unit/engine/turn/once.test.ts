@@ -193,6 +193,34 @@ describe('notes', () => {
     expect(notes.get('constructor')).toBe('x')
   })
 
+  it('that are as they were, or are kept by now, are no changes', async () => {
+    const { memory } = memoryOf({ memory: { notes: { a: 1, b: { c: [1] }, d: 2 } } })
+    const notes = new RunNotes(memory, time, new ContextCalls())
+    expect(notes.changes()).toEqual({})
+    notes.set('b', { c: [1] })
+    notes.set('x', 1)
+    notes.set('x', undefined)
+    expect(notes.changes()).toEqual({})
+    notes.set('a', 2)
+    notes.set('d', undefined)
+    notes.set('constructor', 3)
+    expect(notes.changes()).toEqual({ a: 2, d: undefined, constructor: 3 })
+    expect(Object.keys(notes.changes())).toContain('d')
+    await notes.keep()
+    expect(notes.changes()).toEqual({})
+    notes.set('a', 1)
+    expect(notes.changes()).toEqual({ a: 1 })
+  })
+
+  it('are kept beside what another run has noted meanwhile', async () => {
+    const { memory, writes } = memoryOf({ memory: { notes: { a: 1, b: 1 } } })
+    const notes = new RunNotes(memory, time, new ContextCalls())
+    notes.set('a', 2)
+    await memory.remember((engine) => ({ ...engine, memory: { notes: { a: 1, b: 5, c: 6 } } }))
+    await notes.keep()
+    expect(writes.at(-1)).toEqual({ memory: { notes: { a: 2, b: 5, c: 6 } } })
+  })
+
   it('are not kept when the time of the run is over', async () => {
     const { memory, writes } = memoryOf()
     await expect(new RunNotes(memory, over, new ContextCalls()).keep()).rejects.toThrow('the run is over')

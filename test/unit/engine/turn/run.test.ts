@@ -240,15 +240,15 @@ describe('what a run is given', () => {
   it('leaves what it notes and expects', async () => {
     const engine: EngineState = { memory: { notes: { a: 1 }, expectations: { e: 5 } } }
     const untouched = await worldOf({ engine }).running()
-    expect([untouched.notes, untouched.expectations]).toEqual([{ a: 1 }, { e: 5 }])
+    expect([untouched.noteChanges, untouched.expectations]).toEqual([{}, { e: 5 }])
     const run = (_object: unknown, ctx: Context): Outcome => {
       ctx.notes.set('b', 2)
       ctx.expectations.delete('e')
       ctx.expectations.set('f', 6)
       return done()
     }
-    const { notes, expectations } = await worldOf({ engine, run }).running()
-    expect([notes, expectations]).toEqual([{ a: 1, b: 2 }, { f: 6 }])
+    const { noteChanges, expectations } = await worldOf({ engine, run }).running()
+    expect([noteChanges, expectations]).toEqual([{ b: 2 }, { f: 6 }])
     expect((await worldOf({}).running()).expectations).toEqual({})
   })
 
