@@ -474,7 +474,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'the end of a run forgets its notes',
     file: nextState,
-    find: 'notes: facts.notes ?? memory.notes,',
+    find: 'notes: withNoteChanges(memory.notes, facts.noteChanges ?? {}),',
     replace: 'notes: memory.notes,',
   },
   {
