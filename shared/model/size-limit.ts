@@ -13,6 +13,9 @@ const bytesMaxInAll = 390 * 1_024
 /** With that, while it is being deleted: nothing that the engine has kept stands in the way. */
 const bytesMaxAtEnd = 394 * 1_024
 
+/** A page of a store that is asked for with a limit ends with the object that makes it so long. */
+export const pageCharactersMax = 2_000_000
+
 /** Of an object as text, and of what the engine remembers of it. */
 export interface StateBytes {
   readonly object: number

@@ -282,6 +282,23 @@ export function objectStoreContract(
         expect((await store.list(widgetKind)).items).toEqual([])
       })
 
+      it('ends a page early that has a limit, where its objects are large, and says that more follow', async () => {
+        const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+        for (const name of names) await store.create(withSpec(storedWidget(name), { text: 'x'.repeat(340 * 1024) }))
+        const found: string[] = []
+        let [pages, more] = [0, true]
+        while (more) {
+          const last = found.at(-1)
+          const after = last === undefined ? {} : { after: { namespace: 'default', name: last } }
+          const page = await store.list({ ...widgetKind, limit: 500, ...after })
+          found.push(...page.items.map(({ object }) => object.metadata.name))
+          more = page.more
+          pages++
+        }
+        expect([found, pages]).toEqual([names, 2])
+        expect((await store.list(widgetKind)).items).toHaveLength(names.length)
+      })
+
       it('refuses a write that grows beyond it, and leaves the object', async () => {
         const live = await store.create(filled(100))
         await expectCode(store.replace(withSpec(live, { text: 'x'.repeat(350 * 1024) }), ['spec']), 'TOO_LARGE')

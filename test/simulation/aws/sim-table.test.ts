@@ -28,6 +28,7 @@ const byText =
 objectStoreContract('the simulated table', open, {
   'gives out states as their text says, whatever else the writer put there': 'it keeps values, and no texts',
   'refuses 350 KiB of text, however few its letters': noLimit,
+  'ends a page early that has a limit, where its objects are large, and says that more follow': noLimit,
   'refuses a write that grows beyond it, and leaves the object': noLimit,
   'leaves room for what the engine writes for itself, of one that is full': noLimit,
   'counts the engine state, where both are more than there is room for': noLimit,

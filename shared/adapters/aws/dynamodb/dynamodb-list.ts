@@ -1,5 +1,7 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { ObjectKey } from '../../../model/object-key.ts'
+import { objectText } from '../../../model/object-text.ts'
+import { pageCharactersMax } from '../../../model/size-limit.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { ListQuery, ObjectStore } from '../../../ports/object-store.ts'
 import { reachMs, readItemIfWhole, versionAt } from './dynamodb-items.ts'
@@ -22,16 +24,21 @@ export function createDynamodbList(options: DynamodbOptions): ObjectStore['list'
     await Promise.all(walks.map(({ fill }) => fill()))
     const items: StoredObject[] = []
     const damaged: ObjectKey[] = []
+    let characters = 0
+    const isFull = (): boolean => items.length >= limit || (limit !== Infinity && characters >= pageCharactersMax)
     for (;;) {
       const next = first(walks)
-      if (next === undefined || items.length >= limit) {
+      if (next === undefined || isFull()) {
         const page = { items, resourceVersion, more: next !== undefined }
         return damaged.length === 0 ? page : { ...page, damaged }
       }
       const item = next.take()
       const stored = readItemIfWhole(item)
       if (stored === undefined) damaged.push(objectKeyOf(item))
-      else items.push(stored)
+      else {
+        items.push(stored)
+        characters += objectText(stored.object).length
+      }
       await next.fill()
     }
   }

@@ -1,5 +1,6 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { ObjectKey } from '../../../model/object-key.ts'
+import { pageCharactersMax } from '../../../model/size-limit.ts'
 import type { StoredObject } from '../../../model/stored-object.ts'
 import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -37,8 +38,6 @@ const rowsPerTurn = 500
 const charactersPerTurn = 1_000_000
 /** Back in the log of changes: each reads a row without its state. */
 const stepsPerTurn = 2_000
-/** A page that is asked for with a limit ends with the object that makes it so long. */
-const charactersPerPage = 2_000_000
 
 /**
  * Lists by walking the index of names, in the states of the first look: a state that is newer is traced back in the log
@@ -65,7 +64,7 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
     const place = { kindId, namespace: query.namespace, asOf, after }
     const walk: Walk = { ...place, ...nothingRead, more: true, traced: undefined }
     const isFull = (): boolean =>
-      items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= charactersPerPage)
+      items.length >= limit || (limit !== Infinity && items.length > 0 && walk.characters >= pageCharactersMax)
     for (;;) {
       if (asOf < changeLog.latest() && asOf < changeLog.horizon())
         throw expired(asOf, 'is older than what is remembered')
