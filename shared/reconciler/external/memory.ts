@@ -15,6 +15,7 @@ export type ExternalMemory = {
   readonly round: number
   /** A create has begun, the last time then, and how it ended is not known. */
   readonly intent?: { readonly atMs: number }
+  /** When it was made, or taken: a look within the grace that does not see it is not believed. */
   readonly createdAtMs?: number
   /** The far side has taken its deletion, the first time then: it is gone once a look says so. */
   readonly deletedAtMs?: number

@@ -160,6 +160,7 @@ async function adopt<Client>(
     ...memory,
     ...(await locate(run)),
     id,
+    createdAtMs: run.ctx.now(),
     ...(how === 'found' ? listNeverKept(run.spec.far.outputs) : { adopted: how }),
     ...(adoption && { adoptedAs: adoption.id }),
     ...(from !== undefined && { takenFrom: from }),

@@ -14,6 +14,8 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
   const { climate, steps, slowed = {} } = scenario
   /** When objects were last written that were paused, or had been. */
   const pausedMs = new Map<string, number>()
+  /** Until when the message of a removed object is hidden by a rate limit: the next of its name comes behind it. */
+  const linedUntilMs = new Map<string, number>()
   const hasPoison = isPoisoned(scenario)
   // A poisoned key holds one of the workers, and with it what came in one batch with it.
   const mayWait = hasPoison && (climate.queueBatch > 1 || climate.concurrency < 10)
@@ -27,7 +29,8 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
     const isGoing = live?.metadata.uid !== uid || isDeleting(live)
     const isPoison = ['crash', 'hang', 'spin'].includes(String(live?.spec?.['mood']))
     // That it runs when its turn has come, promise 6 looks at.
-    const isInLine = engine?.wait?.kind === 'RateLimited' || isLinedUp(scenario, kind)
+    const isBehind = (linedUntilMs.get(textOf(kind, name, namespace)) ?? -Infinity) >= world.nowMs()
+    const isInLine = engine?.wait?.kind === 'RateLimited' || isLinedUp(scenario, kind) || isBehind
     // What was there before has run, though nobody has seen it.
     const hasRun = kind === 'Relic' && Number(live?.status?.['observedGeneration']) >= generation
     const isStill = (live !== undefined && isPaused(live)) || wasPaused(uid, kind)
@@ -49,7 +52,10 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
   }
 
   return {
-    write: ({ before, after: { object } }) => {
+    write: ({ type, before, after: { object, engine } }) => {
+      const { name, namespace } = object.metadata
+      if (type === 'removed' && engine.wait?.kind === 'RateLimited')
+        linedUntilMs.set(textOf(object.kind as KindName, name, namespace), engine.wait.atMs)
       if (isPaused(object) || (before !== undefined && isPaused(before.object)))
         pausedMs.set(object.metadata.uid, world.nowMs())
     },

@@ -343,7 +343,18 @@ describe('an entity that is there already', () => {
     const told = await runOnce(given)
     expect(told.outcome?.conditions).toMatchObject({ Adopted: { status: 'True', reason } })
     expect([told.calls, told.events]).toEqual([calls, ['Normal Adopted: it is a, which was there already']])
-    expect(told.memory).toMatchObject({ id: 'a', adopted })
+    expect(told.memory).toMatchObject({ id: 'a', adopted, createdAtMs: nowMs })
+  })
+
+  it('is not taken for lost by a look soon after that, which does not see it', async () => {
+    const { memory } = await runOnce({ annotations: adopt, entities: there })
+    const next = await runOnce({
+      annotations: adopt,
+      entities: {},
+      ...(memory && { memory: { ...memory, digest: 'older' } }),
+    })
+    expect([next.calls, next.created]).toEqual([['get a'], []])
+    expect(next.memory).toMatchObject({ id: 'a' })
   })
 
   it('marked for another object, is taken over, and never again once it is marked for this one', async () => {
