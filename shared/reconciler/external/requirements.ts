@@ -97,9 +97,8 @@ async function findOne(
   { kind, of, contains }: Requirement<ApiObject, unknown>,
   { object, ctx, inside }: { readonly object: ApiObject; readonly ctx: Context; readonly inside: string | undefined },
 ): Promise<FoundOne | undefined> {
-  const named = inside === undefined ? of(object) : placeOf(inside)
-  if (named === undefined) return undefined
-  const at: Reference = named.namespace === undefined ? { name: named.name } : named
+  const at = inside === undefined ? of(object) : placeOf(inside)
+  if (at === undefined) return undefined
   const path = `${at.namespace ?? object.metadata.namespace ?? ''}/${at.name}`
   const target = (await ctx.get(kind, at)) as ApiObject | undefined
   const isElsewhere = at.namespace !== undefined && at.namespace !== object.metadata.namespace

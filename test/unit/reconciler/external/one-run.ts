@@ -110,8 +110,6 @@ function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key
     get: async (kind: unknown, at: string | { readonly name: string; readonly namespace?: string }) => {
       const place = typeof at === 'string' ? { name: at } : at
       const { name, namespace = 'ns' } = place
-      // As the engine's own.
-      if ('namespace' in place && place.namespace === undefined) throw new TypeError('a namespace that is undefined')
       return given.objects?.[`${namespace}/${name}`] ?? (kind === thingKind ? thingOf(given) : undefined)
     },
     apply: async (_: unknown, object: { readonly stringData: object }) => {
