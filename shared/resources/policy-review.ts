@@ -55,6 +55,9 @@ export interface Mutable extends Reviewed {
 /** Writes a value beside the record of a request. */
 export type Annotate = (name: string, value: string) => void
 
+/** So many characters of a value are kept. */
+export const annotationLengthMax = 1_000
+
 export interface Mutated {
   /** The same object if nothing has changed; none of a deletion. */
   readonly object?: ApiObject

@@ -27,7 +27,7 @@ import {
 import type { MutationSources } from './mutate-by-policies.ts'
 import { collectParams } from './policy-params.ts'
 import { admissionRequestOf, askedOf, matchedOf, namespaceOf, partOf } from './policy-request.ts'
-import type { Mutated, PolicyReview, Reviewed } from './policy-review.ts'
+import { annotationLengthMax, type Mutated, type PolicyReview, type Reviewed } from './policy-review.ts'
 import { policyGroup } from './policy-kinds.ts'
 import { restBefore } from './rest.ts'
 import { reviewInVersion } from './review-in-version.ts'
@@ -237,15 +237,13 @@ async function reviewBy(
 }
 
 const failureKey = 'validation.policy.admission.k8s.io/validation_failure'
-/** No record keeps more of an annotation: what fails behind it is not told. */
-const failuresLengthMax = 1_000
 
-/** Tells the record of the request what has failed so far, all in one annotation. */
+/** Tells the record of the request what has failed so far, in one annotation, as far as a record keeps it. */
 function createFailureNotes({ annotate }: Pick<Reviewed, 'annotate'>): (notes: readonly JsonObject[]) => void {
   const failed: JsonObject[] = []
   let length = 0
   return (notes) => {
-    if (annotate === undefined || notes.length === 0 || length >= failuresLengthMax) return
+    if (annotate === undefined || notes.length === 0 || length >= annotationLengthMax) return
     failed.push(...notes)
     const text = JSON.stringify(failed)
     length = text.length

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
-import type { Annotate } from '../../resources/policy-review.ts'
+import { annotationLengthMax, type Annotate } from '../../resources/policy-review.ts'
 import type { PermitWrite } from '../../resources/resources.ts'
 import type { ApiServices } from '../call.ts'
 import { AuditNote } from './audit-line.ts'
@@ -54,7 +54,6 @@ export function notingChanges(permit: PermitWrite | undefined, note: AuditNote):
 }
 
 const annotationsMax = 50
-const annotationLengthMax = 1_000
 
 /** Keeps what admission says, for the record; nothing of what a confidential kind may hold. */
 export function annotating({ isConfidential }: ServedKind, note: AuditNote | undefined): Annotate | undefined {
