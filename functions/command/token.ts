@@ -30,7 +30,7 @@ export function runToken(args: readonly string[]): void {
   }
 }
 
-/** Whoever writes an option that the verb does not know believes that something was done. */
+/** Refuses an option that does nothing with this verb: its writer would believe that something was done. */
 function refuseIdle(verb: string, { groups, out }: { readonly groups?: string; readonly out?: string }): void {
   if (groups !== undefined && verb !== 'add')
     throw new OperatingError('BAD_REQUEST', `token ${verb} takes no --groups: only token add gives groups`)

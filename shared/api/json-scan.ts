@@ -63,7 +63,7 @@ export function scanJson(text: string, { name, number }: JsonVisitor): void {
   }
 }
 
-/** Where the text of a field in this place would be told of: `spec.list[3].name`. */
+/** The path of a place, as errors name it: `spec.list[3].name`. */
 export function pathOfSteps(steps: readonly JsonStep[]): string {
   return steps.reduce<string>((path, step) => (typeof step === 'string' ? child(path, step) : entry(path, step)), '')
 }

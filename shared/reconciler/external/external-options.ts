@@ -40,8 +40,8 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
   /** What the status shows of the entity beside its id. */
   shown?(entity: JsonObject, client: Client): Partial<StatusOf<Read>>
   /**
-   * Values that the far side chose, for fields of the spec that are empty: they are written into the spec once, and
-   * never over what somebody says meanwhile.
+   * Values that the far side chose, for fields of the spec that are empty: they are written into the spec once. A
+   * value that somebody writes meanwhile stays.
    */
   lateInitialized?(entity: JsonObject): JsonObject
   /** Kept in a Secret beside the object, or in AWS. It goes when the entity is deleted with the object. */

@@ -9,7 +9,7 @@ import type { EngineOptions } from '../../turn/engine-options.ts'
 
 /**
  * The context of the last run of a removed object. Objects that had the name one after the other share a record and its
- * runs. Each has its own effects and notes there, and they go when it was seen off.
+ * runs. Each object has its own effects and notes in the record, until its last run has ended.
  */
 export function createLastContext(
   ctx: Context,
@@ -44,7 +44,7 @@ function ownNotes(notes: Notes, { metadata: { uid } }: ApiObject): Notes {
   }
 }
 
-/** Of an object that was seen off. */
+/** Removes the notes of an object whose last run has ended. */
 export function forgetNotes(notes: Notes, { metadata: { uid } }: ApiObject): void {
   notes.set(uid, undefined)
 }
