@@ -10,15 +10,15 @@ import { type Budget, branchOff, isOver, isSpent, location, report, spend, type 
 
 /** Whether the logical junctors of a node hold for a value, which is not null. */
 export function branchesHold(branches: Branches, value: Json, budget: Budget): boolean {
-  const walk: Walk = { root: '', steps: [], errors: [], budget, isUnchanged: undefined, isQuiet: true }
+  const walk: Walk = { root: '', steps: [], found: 0, errors: [], budget, isUnchanged: undefined, isQuiet: true }
   checkBranches(branches, value, walk)
-  return walk.errors.length === 0 && !isSpent(budget)
+  return walk.found === 0 && !isSpent(budget)
 }
 
 /** What it takes to hold a value against a schema, in steps of a pattern's matcher. */
 const stepsOfValue = 4
 /** The same for one of many alternatives, which lie far from each other in memory. */
-const stepsOfBranch = 50
+const stepsOfBranch = 100
 
 /** Reports everything in the value that the node refuses. */
 export function checkValue(node: CompiledSchema, value: Json, walk: Walk): void {
@@ -119,10 +119,10 @@ function checkBranches({ allOf, anyOf, oneOf, not }: Branches, value: Json, walk
   const aside = branchOff(walk, true)
   /** Whether the value is valid by the branch; no error is worded. */
   const holds = (branch: CompiledSchema): boolean => {
-    aside.errors.length = 0
+    aside.found = 0
     spend(walk.budget, stepsOfBranch)
     checkValue(branch, value, aside)
-    return aside.errors.length === 0
+    return aside.found === 0
   }
   if (anyOf.length > 0 && !anyOf.some(holds)) {
     reportBranch('must validate at least one schema (anyOf)', walk)

@@ -3,7 +3,7 @@ import { goTimePattern, notGoTime } from '../time.ts'
 import { type CompiledSchema, jsonType } from './compiled-schema.ts'
 import { type FieldError, invalid, numeral, quote, tooLong, typeInvalid } from './field-error.ts'
 import type { Pattern } from './pattern.ts'
-import { location, report, spend, type Walk } from './walk.ts'
+import { keep, location, report, spend, type Walk } from './walk.ts'
 
 /** The JSON type of a value, which is not null, as one of the bits of `jsonType`. */
 export function typeOf(value: Json): number {
@@ -68,7 +68,7 @@ export function textLengthOf(text: string): number {
 function checkPattern(pattern: Pattern, text: string, walk: Walk): void {
   const isAffordable = spend(walk.budget, pattern.stepsPerCharacter * (1 + text.length))
   if (isAffordable && pattern.matches(text)) return
-  if (!isAffordable) walk.errors.push(invalidHere(walk, text, tooMuchWork))
+  if (!isAffordable) keep(walk, () => invalidHere(walk, text, tooMuchWork))
   else reportInvalid(walk, text, describeMismatch(pattern))
 }
 

@@ -36,9 +36,9 @@ export function interpretSchema(
 ): readonly FieldError[] {
   const node = compile(schema)
   const isUnchanged = old === undefined ? undefined : createUnchangedTest(old, value, node)
-  const walk: Walk = { root: path, steps: [], errors: [], budget, isUnchanged, isQuiet: false }
+  const walk: Walk = { root: path, steps: [], found: 0, errors: [], budget, isUnchanged, isQuiet: false }
   checkValue(node, value, walk)
-  if (isSpent(walk.budget) && walk.errors.length === 0) return [invalid(path, '', tooMuchWork)]
+  if (isSpent(walk.budget) && walk.found === 0) return [invalid(path, '', tooMuchWork)]
   return walk.errors
 }
 

@@ -8,6 +8,9 @@ export interface Walk {
   readonly root: string
   /** Field names and list positions from there to here. */
   readonly steps: (string | number)[]
+  /** How many errors there are. */
+  found: number
+  /** The errors in words; none if the walk is quiet. */
   readonly errors: FieldError[]
   /** Shared by the branches of a walk. */
   readonly budget: Budget
@@ -43,8 +46,8 @@ export function isSpent({ steps }: Budget): boolean {
 const mostErrors = 100
 
 /** Whether looking further would find nothing that is kept. */
-export function isOver({ errors, isQuiet, budget }: Walk): boolean {
-  return errors.length >= (isQuiet ? 1 : mostErrors) || isSpent(budget)
+export function isOver({ found, isQuiet, budget }: Walk): boolean {
+  return found >= (isQuiet ? 1 : mostErrors) || isSpent(budget)
 }
 
 /** The path of here, as Kubernetes prints it: `spec.ports[0].name`. Of a very long one, its beginning. */
@@ -58,13 +61,18 @@ export function location({ root, steps }: Walk): string {
 export function report(walk: Walk, error: () => FieldError): void {
   if (isOver(walk) || walk.isUnchanged?.(walk.steps) === true) return
   if (!walk.isQuiet) spend(walk.budget, stepsOfError)
-  walk.errors.push(walk.isQuiet ? unworded : error())
+  keep(walk, error)
+}
+
+/** Keeps the error, whatever was there before and however little may still be done. */
+export function keep(walk: Walk, error: () => FieldError): void {
+  walk.found++
+  if (!walk.isQuiet) walk.errors.push(error())
 }
 
 const stepsOfError = 100
-const unworded: FieldError = { field: '', reason: 'FieldValueInvalid', message: '' }
 
-/** The same place with a list of its own: for a branch that may turn out not to count. */
+/** The same place with errors of its own: for a branch that may turn out not to count. */
 export function branchOff(walk: Walk, isQuiet: boolean): Walk {
-  return { ...walk, errors: [], isUnchanged: undefined, isQuiet }
+  return { ...walk, found: 0, errors: [], isUnchanged: undefined, isQuiet }
 }
