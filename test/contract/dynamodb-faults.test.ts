@@ -396,10 +396,10 @@ describe('what a write does besides', () => {
     await sound.create(child('a'))
     await clock.sleep(1)
     await entries.set(referrer, [target])
-    await entries.drop(referrer, versionOf(removed))
+    await entries.drop(referrer, versionOf(removed), async () => true)
     expect(await entries.referrers(target)).toEqual([referrer])
     await clock.sleep(1)
-    await entries.drop(referrer, (clock.nowMs() + 1) * 1_000)
+    await entries.drop(referrer, (clock.nowMs() + 1) * 1_000, async () => true)
     expect(await entries.referrers(target)).toEqual([])
   })
 

@@ -5,8 +5,9 @@ import type { ObjectIndex } from '../../../shared/ports/object-index.ts'
 
 /**
  * Who refers to whom, in the single requests that the adapter for DynamoDB makes of it: each may be lost, or be made
- * late. An entry per referrer and target, and a record per referrer with a version that only grows, written last and
- * over what was read. Source: shared/adapters/aws/dynamodb/dynamodb-references.ts.
+ * late. An entry per referrer and target, and a record per referrer with a version that only grows, written over what
+ * was read, after the entries that are added and ahead of those that go.
+ * Source: shared/adapters/aws/dynamodb/dynamodb-references.ts.
  */
 export interface SimReferences {
   read(referrer: string): Promise<Recorded>
@@ -21,6 +22,8 @@ export interface SimReferences {
 export interface Recorded {
   readonly version: number
   readonly targets: readonly string[]
+  /** What it referred to before: their entries may be there, or be gone. */
+  readonly leaving: readonly string[]
 }
 
 export function createSimReferences(): SimReferences {
@@ -28,7 +31,7 @@ export function createSimReferences(): SimReferences {
   /** By target, and then by referrer: the version. */
   const entries = new Map<string, Map<string, number>>()
   return {
-    read: async (referrer) => records.get(referrer) ?? { version: 0, targets: [] },
+    read: async (referrer) => records.get(referrer) ?? { version: 0, targets: [], leaving: [] },
     add: async (referrer, targets, version) => {
       for (const target of targets) entries.set(target, (entries.get(target) ?? new Map()).set(referrer, version))
     },
@@ -57,12 +60,14 @@ export function referenceIndex(table: SimReferences, clock: Pick<Clock, 'nowMs'>
       const wanted = [...new Set(targets.map(keyText))]
       const before = await table.read(key)
       const added = wanted.filter((target) => !before.targets.includes(target))
-      const gone = before.targets.filter((target) => !wanted.includes(target))
+      const gone = [...before.targets, ...before.leaving].filter((target) => !wanted.includes(target))
       if (added.length + gone.length === 0) return
       const version = Math.max(clock.nowMs() * 1_000, before.version + 1)
       if (added.length > 0) await table.add(key, added, version)
+      await table.record(key, before.version, { version, targets: wanted, leaving: gone })
+      if (gone.length === 0) return
       await Promise.all(gone.map((target) => table.forget(key, target, before.version)))
-      await table.record(key, before.version, { version, targets: wanted })
+      await table.record(key, version, { version: version + 1, targets: wanted, leaving: [] })
     },
   }
 }

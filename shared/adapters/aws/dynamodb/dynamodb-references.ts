@@ -1,5 +1,11 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { DeleteItemCommand, GetItemCommand, PutItemCommand, type WriteRequest } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  type AttributeValue,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb'
 import { hasCode, OperatingError } from '../../../model/errors.ts'
 import { keyText, parseKeyText, type ObjectKey } from '../../../model/object-key.ts'
 import { batchesOf } from '../client/batches.ts'
@@ -12,8 +18,8 @@ import { createDynamodbRequests, type DynamodbOptions, type DynamodbRequests } f
 
 /**
  * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>`
- * with all that it refers to. The second is written last, so that whoever is interrupted finds the same difference
- * again.
+ * with all that it refers to. The second is written after the entries that are added and ahead of those that go: it
+ * names these as leaving until they are gone. So whoever comes after an interruption knows which entries are there.
  *
  * A request whose answer was lost may be done much later, when the referrer refers to something else. So the second
  * item has a version that only grows, and is written over in the version that was read; an entry carries the version it
@@ -25,10 +31,10 @@ export interface ReferenceEntries {
   targets(referrer: ObjectKey): Promise<readonly ObjectKey[]>
   set(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void>
   /**
-   * After a referrer was removed, in this version: what was noted later is the next one's of its name. Leaves entries
-   * behind if it fails: they wake a key where nothing is.
+   * After a referrer was removed, in this version: what was noted later is the next one's of its name. So is all of it
+   * once that one is there, which `isGone` tells. Leaves entries behind if it fails: they wake a key where nothing is.
    */
-  drop(referrer: ObjectKey, removedAt: number): Promise<void>
+  drop(referrer: ObjectKey, removedAt: number, isGone: () => Promise<boolean>): Promise<void>
 }
 
 export function createReferenceEntries(options: DynamodbOptions): ReferenceEntries {
@@ -37,8 +43,8 @@ export function createReferenceEntries(options: DynamodbOptions): ReferenceEntri
     referrers: (target) => entries.referrersOf(target),
     targets: async (referrer) => (await entries.read(referrer)).targets.map(parseKeyText),
     set: (referrer, targets) => entries.set(referrer, targets),
-    drop: (referrer, removedAt) =>
-      entries.set(referrer, [], removedAt).catch((error: unknown) => {
+    drop: (referrer, removedAt, isGone) =>
+      entries.drop(referrer, removedAt, isGone).catch((error: unknown) => {
         // The removal is done: entries too many are no reason to say that it failed.
         if (!hasCode(error, 'THROTTLED', 'UNAVAILABLE')) throw error
       }),
@@ -69,25 +75,45 @@ class Entries {
     const { client, table } = this.#options
     const get = new GetItemCommand({ TableName: table, Key: ofReferrer(referrer), ConsistentRead: true })
     const { Item } = await this.#requests.repeat(`read the references of ${keyText(referrer)}`, () => client.send(get))
-    return { version: Number(Item?.['version']?.N ?? 0), targets: targetsIn(Item) }
+    return {
+      version: Number(Item?.['version']?.N ?? 0),
+      targets: unpack(Item?.['packed']) ?? Item?.['targets']?.SS ?? [],
+      leaving: unpack(Item?.['leaving']) ?? [],
+    }
   }
 
-  async set(referrer: ObjectKey, targets: readonly ObjectKey[], asOf = Infinity): Promise<void> {
+  async set(referrer: ObjectKey, targets: readonly ObjectKey[]): Promise<void> {
     const wanted = [...new Set(targets.map(keyText))]
     const before = await this.read(referrer)
-    // Of the same millisecond it is one of before: the next one's is told later.
-    if (before.version > asOf) return
     const added = without(wanted, before.targets)
-    const gone = without(before.targets, wanted)
+    const gone = without([...before.targets, ...before.leaving], wanted)
     if (added.length + gone.length === 0) return
     const version = nextVersion(this.#options.clock, before.version)
     const puts: readonly WriteRequest[] = added.map((target) => ({
       PutRequest: { Item: { ...entryKey(target, referrer), of: { N: String(version) } } },
     }))
     await this.#writeAll(`note who ${keyText(referrer)} refers to`, puts)
-    for (const some of batchesOf(gone, deletesAtOnce))
+    await this.#record(referrer, before, { version, targets: wanted, leaving: gone })
+    if (gone.length > 0) await this.#forgetAll(referrer, before, { version, targets: wanted, leaving: gone })
+  }
+
+  async drop(referrer: ObjectKey, removedAt: number, isGone: () => Promise<boolean>): Promise<void> {
+    const before = await this.read(referrer)
+    const leaving = [...before.targets, ...before.leaving]
+    // Of the same millisecond it is one of before: the next one's is told later.
+    if (before.version > removedAt || leaving.length === 0) return
+    const dropped = { version: nextVersion(this.#options.clock, before.version), targets: [], leaving }
+    await this.#record(referrer, before, dropped)
+    // From now on whoever notes what the next one refers to finds a difference. Who did so before found none.
+    if (await isGone()) return this.#forgetAll(referrer, before, dropped)
+    await this.#record(referrer, dropped, { ...before, version: dropped.version + 1 })
+  }
+
+  /** Deletes the entries that leave, as far as nobody noted them anew since. */
+  async #forgetAll(referrer: ObjectKey, before: Recorded, now: Recorded): Promise<void> {
+    for (const some of batchesOf(now.leaving, deletesAtOnce))
       await Promise.all(some.map((target) => this.#forget(referrer, target, before.version)))
-    await this.#record(referrer, before, { version, targets: wanted })
+    await this.#record(referrer, now, { version: now.version + 1, targets: now.targets, leaving: [] })
   }
 
   async #forget(referrer: ObjectKey, target: string, version: number): Promise<void> {
@@ -123,19 +149,20 @@ class Entries {
         await client.send(put)
       } catch (error) {
         // An attempt whose answer was lost may have been this one.
-        if (!isConditionFailure(error) || (await this.read(referrer)).version !== next.version)
-          throw overtaken(what, error)
+        if (!isConditionFailure(error) || !isSame(await this.read(referrer), next)) throw overtaken(what, error)
       }
     })
   }
 
   /** An empty item stays for an hour: its version refuses requests that come late. */
-  #itemOf(referrer: ObjectKey, { version, targets }: Recorded): Item {
+  #itemOf(referrer: ObjectKey, { version, targets, leaving }: Recorded): Item {
     const expires = Math.ceil(this.#options.clock.nowMs() / 1_000) + emptyKeptS
     return {
       ...ofReferrer(referrer),
       version: { N: String(version) },
-      ...(targets.length > 0 ? attributeOf(targets) : { expires: { N: String(expires) } }),
+      ...attributeOf(targets),
+      ...(leaving.length > 0 && { leaving: pack(leaving) }),
+      ...(targets.length + leaving.length === 0 && { expires: { N: String(expires) } }),
     }
   }
 }
@@ -144,20 +171,35 @@ class Entries {
 interface Recorded {
   readonly version: number
   readonly targets: readonly string[]
+  /** What it referred to before: their entries may be there, or be gone. */
+  readonly leaving: readonly string[]
+}
+
+function isSame(one: Recorded, other: Recorded): boolean {
+  const textOf = ({ version, targets, leaving }: Recorded): string =>
+    JSON.stringify([version, targets.toSorted(), leaving.toSorted()])
+  return textOf(one) === textOf(other)
 }
 
 /** An item takes 400 KB. Ten thousand keys of one kind are 50 KB when they are packed. */
 const packedFrom = 100_000
 
-/** In clear, unless they are very many. No key has a line break. */
+/** In clear, unless they are very many. */
 function attributeOf(targets: readonly string[]): Item {
-  const text = targets.join('\n')
-  return text.length < packedFrom ? { targets: { SS: [...targets] } } : { packed: { B: gzipSync(text) } }
+  if (targets.length === 0) return {}
+  const length = targets.reduce((sum, target) => sum + target.length, 0)
+  return length < packedFrom ? { targets: { SS: [...targets] } } : { packed: pack(targets) }
 }
 
-function targetsIn(item: Item | undefined): readonly string[] {
-  const packed = item?.['packed']?.B
-  return packed === undefined ? (item?.['targets']?.SS ?? []) : gunzipSync(packed).toString().split('\n')
+function pack(targets: readonly string[]): AttributeValue.BMember {
+  return { B: gzipSync(JSON.stringify(targets)) }
+}
+
+/** Versions before 2026-11-29 packed lines. No key begins with a bracket: a group has none. */
+function unpack(packed: AttributeValue | undefined): readonly string[] | undefined {
+  if (packed?.B === undefined) return undefined
+  const text = gunzipSync(packed.B).toString()
+  return text.startsWith('[') ? (JSON.parse(text) as readonly string[]) : text.split('\n')
 }
 
 const emptyKeptS = 3_600

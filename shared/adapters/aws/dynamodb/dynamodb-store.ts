@@ -57,10 +57,10 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
     remove: async (given) => {
       const expires = Math.ceil((clock.nowMs() + tombstoneMs) / 1_000)
       const { stored } = await change(writes, given, { verb: 'remove', touched: ['delete'], expires })
-      const owners = ownerUidsOf(stored.object)
+      const [key, owners] = [keyOf(stored.object), ownerUidsOf(stored.object)]
       await Promise.all([
         ownerEntries.drop(stored.object, owners),
-        referenceEntries.drop(keyOf(stored.object), versionOf(stored.object)),
+        referenceEntries.drop(key, versionOf(stored.object), async () => !isAlive(await items.read(key))),
       ])
       return stored
     },
