@@ -29,16 +29,17 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
     }
   }
 
-  async function look(name: string, owner: VaultOwner): Promise<'ours' | 'foreign' | 'absent'> {
+  /** `leaving`: ours, and scheduled for deletion by a person. */
+  async function look(name: string, owner: VaultOwner): Promise<'ours' | 'leaving' | 'foreign' | 'absent'> {
     const { sdk, client } = await load()
     try {
       const { Tags, DeletedDate } = await client.send(new sdk.DescribeSecretCommand({ SecretId: name }))
-      if (DeletedDate === undefined) return isOwned(Tags, owner) ? 'ours' : 'foreign'
+      if (!isOwned(Tags, owner)) return 'foreign'
+      return DeletedDate === undefined ? 'ours' : 'leaving'
     } catch (error) {
       if (isAbsent(error)) return 'absent'
       throw vaultFailure(error, `look at the secret ${name}`)
     }
-    throw new OperatingError('UNAVAILABLE', `the secret ${name} is to be deleted: restore it, or wait until it is gone`)
   }
 
   return {
@@ -47,6 +48,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
       refuseLength(text, bytesMax, `secret ${name}`)
       const found = await look(name, owner)
       if (found === 'foreign') return found
+      if (found === 'leaving') throw isToBeDeleted(name)
       if (found === 'ours' && (await read(name)) === text) return 'unchanged'
       const { sdk, client } = await load()
       // So that a request that the client repeats makes one version.
@@ -61,7 +63,7 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
     },
     remove: async (name, owner) => {
       const found = await look(name, owner)
-      if (found !== 'ours') return found
+      if (found === 'foreign' || found === 'absent') return found
       const { sdk, client } = await load()
       try {
         await client.send(new sdk.DeleteSecretCommand({ SecretId: name, ForceDeleteWithoutRecovery: true }))
@@ -72,6 +74,11 @@ export function createSecrets(config: SecretsManagerClientConfig): Entries {
       return 'removed'
     },
   }
+}
+
+function isToBeDeleted(name: string): OperatingError {
+  const hint = 'restore it, or wait until it is gone'
+  return new OperatingError('UNAVAILABLE', `the secret ${name} is to be deleted: ${hint}`)
 }
 
 function isAbsent(error: unknown): boolean {

@@ -99,6 +99,15 @@ describe('secrets and parameters of AWS', () => {
     expect(message).toMatch(/is to be deleted: restore it/)
   })
 
+  it('that are to be deleted are removed at once, and are left alone if they are foreign', async () => {
+    answers = { DescribeSecret: { Tags: tags, DeletedDate: 1 }, DeleteSecret: {} }
+    expect(await vault.remove(secret, ours)).toBe('removed')
+    expect(asked.at(-1)?.body).toMatchObject({ ForceDeleteWithoutRecovery: true })
+    expect(await vault.remove(secret, { ...ours, uid: 'another' })).toBe('foreign')
+    expect(await vault.write(secret, 'text', { ...ours, uid: 'another' })).toBe('foreign')
+    expect(asked.at(-1)?.action).toBe('DescribeSecret')
+  })
+
   it('that hold bytes are refused', async () => {
     answers = { GetSecretValue: { SecretBinary: 'AAAA' } }
     const { message } = await expectCode(vault.read(secret), 'UNAVAILABLE')
