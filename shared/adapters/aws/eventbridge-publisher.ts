@@ -77,9 +77,9 @@ export function createEventBridgePublisher(options: EventBridgePublisherOptions)
 
 /**
  * A request may have 256 KB, by ten entries (EventBridge User Guide, "Calculating PutEvents event entry size"). With
- * messages of this length, ten entries are below it whatever they say, and none need be counted.
+ * texts of this length, ten entries are below it whatever they say, and none need be counted.
  */
-const messageCharactersMax = 1_000
+const charactersMax = { message: 1_000, reason: 200, other: 50 }
 
 function entryOf({ type, key, condition, ...identity }: Transition, bus: string): PutEventsRequestEntry {
   const { before, after } = condition
@@ -90,8 +90,19 @@ function entryOf({ type, key, condition, ...identity }: Transition, bus: string)
 
 /** A status says what its writer likes, where the schema of its kind is loose. */
 function shorten(condition: Condition): Condition {
-  const { message } = condition as { readonly message?: unknown }
-  return { ...condition, message: String(message ?? '').slice(0, messageCharactersMax) }
+  const { type, status, reason, message, lastTransitionTime, observedGeneration } = condition
+  return {
+    type: cut(type),
+    status: cut(status) as Condition['status'],
+    reason: cut(reason, charactersMax.reason),
+    message: cut(message, charactersMax.message),
+    lastTransitionTime: cut(lastTransitionTime),
+    ...(typeof observedGeneration === 'number' && { observedGeneration }),
+  }
+}
+
+function cut(text: unknown, length = charactersMax.other): string {
+  return (typeof text === 'string' ? text : (JSON.stringify(text) ?? '')).slice(0, length)
 }
 
 /** The answer has an entry for each of the request's, in its order. */

@@ -95,7 +95,16 @@ describe('transitions on an event bus', () => {
   })
 
   it('are never too large, whatever they say', async () => {
-    const long = condition('True', '\u0001'.repeat(32_768))
+    const text = '\u0001'.repeat(300_000)
+    const odd = {
+      type: text,
+      status: text,
+      reason: text,
+      lastTransitionTime: text,
+      observedGeneration: text,
+      more: text,
+    }
+    const long = { ...condition('True', text), ...odd } as unknown as Condition
     const key = { group: 'g'.repeat(253), kind: 'K'.repeat(63), namespace: 'n'.repeat(63), name: 'x'.repeat(253) }
     await publish(transitions(10, { key, condition: { type: 'Ready', before: long, after: long } }))
     expect(requests).toHaveLength(1)
