@@ -1,4 +1,5 @@
 import { parseJson } from '../../model/parse-json.ts'
+import { randomBytes } from 'node:crypto'
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -24,9 +25,9 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
   if (!existsSync(file))
     throw new OperatingError('BAD_REQUEST', `${directory} holds no control plane: name its directory (--data-dir)`)
   if (existsSync(into)) throw new OperatingError('BAD_REQUEST', `${into} is there already: name a file that is not`)
-  const unfinished = `${resolve(into)}.tmp`
+  // A name of its own: what stands beside it is somebody else's.
+  const unfinished = `${resolve(into)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
   try {
-    removeCopy(unfinished)
     closeSync(openSync(unfinished, 'wx', 0o600))
     const isSent = isInUse(directory) && (await download(directory, unfinished))
     const around = isSent ? [] : [copyFiles(directory, unfinished)]

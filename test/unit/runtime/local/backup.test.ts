@@ -107,12 +107,26 @@ it('leaves nothing of a copy for which there is no room', async () => {
   const { prepare } = DatabaseSync.prototype
   const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, sql) {
     if (!sql.startsWith('VACUUM')) return prepare.call(this, sql)
-    writeFileSync(`${into}.tmp-journal`, 'journal')
+    const unfinished = readdirSync(directory.path).find((name) => /^full\.backup\..+\.tmp$/.test(name))
+    writeFileSync(join(directory.path, `${unfinished}-journal`), 'journal')
     throw new Error('database or disk is full')
   })
   await expect(backUp(path, into)).rejects.toThrow('is full')
   spy.mockRestore()
   expect(readdirSync(directory.path).filter((name) => name.startsWith('full.'))).toEqual([])
+})
+
+it('leaves alone what stands beside it', async () => {
+  const path = await killed('beside')
+  const [into, other] = ['beside.backup', 'beside.backup.tmp'].map((name) => join(directory.path, name)) as [
+    string,
+    string,
+  ]
+  writeFileSync(other, 'of somebody else')
+  await backUp(path, into)
+  expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+  const names = readdirSync(directory.path).filter((name) => name.startsWith('beside.'))
+  expect(names.toSorted()).toEqual(['beside.backup', 'beside.backup.tmp'])
 })
 
 it('asks the process that has the directory, though its log was taken away', async () => {
