@@ -10,7 +10,7 @@ import { reachVersion } from '../fresh-version.ts'
 import { textParameter } from '../query.ts'
 import { selectPages, type Pages, type SelectedOptions } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
-import { viewOf } from '../view.ts'
+import { viewOf, type View } from '../view.ts'
 import { createLiveKinds, type LiveChanges } from '../watch/live-changes.ts'
 import {
   createChangingMembership,
@@ -111,8 +111,9 @@ interface Opening {
 
 async function open(call: Call, opening: Opening): Promise<{ readonly stream: Stream; readonly first: FirstPage }> {
   const selected = { kind: call.kind, selection: selectionOf(call) }
+  const view = viewOf(call, opening.services.clock)
   const start = await startOf(selected, opening)
-  const stream = createStream(call, opening, start)
+  const stream = createStream(call, opening, start, view)
   const { live, signal } = stream
   signal.addEventListener('abort', () => stream.cut(), { once: true })
   opening.wire.hear({ onOwed: stream.wake, onEnd: stream.end })
@@ -126,13 +127,12 @@ async function open(call: Call, opening: Opening): Promise<{ readonly stream: St
   return { stream, first: start.first }
 }
 
-function createStream(call: Call, opening: Opening, start: Start): Stream {
+function createStream(call: Call, opening: Opening, start: Start, view: View): Stream {
   const { options, services, liveOf, release, wire } = opening
   const { clock, feed, logger } = services
   const { kind, request, info } = call
   const { signal } = request
   const live = liveOf(kind)
-  const view = viewOf(call, clock)
   const nowMs = clock.nowMs()
   const stream: Stream = {
     kind,

@@ -129,6 +129,28 @@ describe('a watch that is open', () => {
     await expect(open(verb, '&resourceVersion=3&labelSelector=app')).rejects.toBe(failed)
   })
 
+  it('looks through nothing, and remembers no names, if it cannot be answered as its client asks', async () => {
+    const { resources } = harness.services
+    let looks = 0
+    const list: typeof resources.list = (of, options) => {
+      looks++
+      return resources.list(of, options)
+    }
+    const verb = createWatch({ ...harness.services, resources: { ...resources, list } })
+    const ask = (line: string, accept?: string) => {
+      const { request: asked, ...call } = callOf(line, { kind })
+      const header = (name: string) => (name === 'accept' && accept !== undefined ? accept : asked.header(name))
+      return verb({ ...call, request: { ...asked, header } })
+    }
+    const line = `GET ${widgets}?watch=1&resourceVersion=3&labelSelector=app`
+    await expect(ask(line, 'application/vnd.kubernetes.protobuf')).rejects.toMatchObject({ code: 'NOT_ACCEPTABLE' })
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    await expect(ask(`${line}&includeObject=Some`, table)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    expect(looks).toBe(0)
+    await ask(line)
+    expect(looks).toBe(1)
+  })
+
   it('is told what happened since its version, though the object is gone by now', async () => {
     const version = (await harness.send(`POST ${widgets}`, { body: widget('w') })).body.metadata.resourceVersion
     const type = 'application/merge-patch+json'
