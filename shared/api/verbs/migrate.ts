@@ -8,6 +8,7 @@ import { conversionFaultOf } from '../../resources/as-served.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { placeOf, type ApiServices, type VerbHandler } from '../call.ts'
 import { pageOptions } from '../list-options.ts'
+import { writeOptions } from '../query.ts'
 import { json } from '../reply.ts'
 
 /** So many objects are looked at by one request. */
@@ -21,6 +22,7 @@ const atOnce = 10
  */
 export function createMigrate({ resources, catalog }: ApiServices): VerbHandler {
   return async (call) => {
+    const { dryRun = false } = writeOptions(call.request, 'PatchOptions')
     const { object } = await resources.get(call.kind, placeOf(call))
     const { spec, status } = object as unknown as CustomResourceDefinition
     // What it asks for may be the kind of another definition.
@@ -31,7 +33,7 @@ export function createMigrate({ resources, catalog }: ApiServices): VerbHandler 
     const results: Result[] = (list.damaged ?? []).map((key) => failed(key, 'it is damaged'))
     for (let i = 0; i < list.items.length; i += atOnce) {
       const some = list.items.slice(i, i + atOnce)
-      results.push(...(await Promise.all(some.map((one) => migrate(resources, kind, one.object)))))
+      results.push(...(await Promise.all(some.map((one) => migrate(resources, kind, one.object, dryRun)))))
     }
     return json(200, {
       kind: 'MigratedPage',
@@ -55,12 +57,12 @@ function failed({ namespace, name }: ObjectKey, message: string): Result {
 }
 
 /** By a patch that changes nothing: a write of what is stored in another version stores it anew. */
-async function migrate(resources: Resources, kind: ServedKind, object: ApiObject): Promise<Result> {
+async function migrate(resources: Resources, kind: ServedKind, object: ApiObject, dryRun: boolean): Promise<Result> {
   const fault = conversionFaultOf(object)
   if (fault !== undefined) return failed(keyOf(object), fault)
   try {
     const patch = { type: 'merge', body: {} } as const
-    const { outcome } = await resources.patch(kind, object.metadata, patch, { manager: 'setpoint-migrate' })
+    const { outcome } = await resources.patch(kind, object.metadata, patch, { manager: 'setpoint-migrate', dryRun })
     return { isWritten: outcome === 'updated' }
   } catch (error) {
     // It is gone by now.

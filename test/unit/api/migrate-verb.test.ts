@@ -61,8 +61,15 @@ describe('a migration', () => {
     expect(patched()[0]?.slice(2)).toEqual([
       expect.objectContaining({ namespace: 'n', name: 'a' }),
       { type: 'merge', body: {} },
-      { manager: 'setpoint-migrate' },
+      { manager: 'setpoint-migrate', dryRun: false },
     ])
+  })
+
+  it('that is tried dry writes nothing, and says what it would', async () => {
+    const { ask, patched } = open({ items: items('a') })
+    expect(await ask('dryRun=All')).toEqual([200, { ...answer, objects: 1, written: 1 }])
+    expect(patched()[0]?.at(-1)).toMatchObject({ dryRun: true })
+    expect(await ask('dryRun=Some')).toMatch(/^INVALID: .*dryRun/)
   })
 
   it.each([
