@@ -9,5 +9,9 @@ export function removedKindOf({ group, kind }: Pick<ObjectKey, 'group' | 'kind'>
 }
 
 export function isOfRemovedKind({ apiVersion }: Pick<ApiObject, 'apiVersion'>): boolean {
-  return parseApiVersion(apiVersion).group.startsWith(prefix)
+  return isRemovedGroup(parseApiVersion(apiVersion).group)
+}
+
+export function isRemovedGroup(group: string): boolean {
+  return group.startsWith(prefix)
 }

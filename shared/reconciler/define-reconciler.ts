@@ -125,6 +125,10 @@ export function defineReconciler<Read, Body>(
     throw new DefinitionError(
       `${name}: with onRemoved the finalizers are its own affair: it can have no cleanup, nor a workflow's`,
     )
+  if (options.onRemoved !== undefined && kind.group === '' && kind.kind === 'Secret')
+    throw new DefinitionError(
+      `${name}: no last state of a Secret is kept outside of Secrets, so it can have no onRemoved: use cleanup`,
+    )
   if (options.finalizer !== undefined && cleanup === undefined)
     throw new DefinitionError(`${name}: a finalizer without cleanup would never be removed`)
   if (options.deletionPolicy !== undefined && cleanup === undefined)

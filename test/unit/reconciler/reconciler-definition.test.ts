@@ -91,6 +91,17 @@ describe('a reconciler', () => {
     expect(() => define(options)).toThrow(why)
   })
 
+  it('of Secrets keeps no last state of them', () => {
+    const secret = { ...kind, group: '', kind: 'Secret' }
+    expect(() => define({ onRemoved: 'reconcile' }, secret)).toThrow(/^secret: no last state .* use cleanup$/)
+    expect(define({ onRemoved: 'reconcile' }, { ...secret, group: 'other.dev' })).toMatchObject({
+      onRemoved: 'reconcile',
+    })
+    expect(define({ onRemoved: 'reconcile' }, { ...secret, kind: 'ConfigMap' })).toMatchObject({
+      onRemoved: 'reconcile',
+    })
+  })
+
   it.each(['', 'a/b', 'My Pages!', '-a', 'a'.repeat(64)])('has a name that names queues and roles: not %j', (name) => {
     expect(() => define({ name })).toThrow(`Page: the name of its reconciler is ${JSON.stringify(name)}: give 63`)
   })
