@@ -23,7 +23,7 @@ export function refuseInexact(text: string): void {
 }
 
 /** Of most bodies this is all that the check costs: a number of so many digits, or so high an exponent, is rare. */
-const mayBeInexact = /[\s:[,]-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
+const mayBeInexact = /(?:^|[\s:[,])-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
 /** The shortest is 1e309. */
 const inexactMin = 5
 
@@ -83,7 +83,7 @@ const bounds: ReadonlySet<unknown> = new Set(['minimum', 'maximum', 'multipleOf'
 function refuse(steps: readonly JsonStep[]): never {
   const field = pathOfSteps(steps)
   const message = 'it is a number that cannot be kept exactly; write it as a string'
-  throw new OperatingError('BAD_REQUEST', `${field}: ${message}`, {
+  throw new OperatingError('BAD_REQUEST', `${field || 'the body'}: ${message}`, {
     details: { causes: [{ reason: 'FieldValueInvalid', field, message }] },
   })
 }

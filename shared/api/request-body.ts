@@ -3,9 +3,11 @@ import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { bytesMax as objectBytesMax } from '../model/size-limit.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
+import { checkDepth } from './body-depth.ts'
 import { noteDuplicates, noteFaults } from './duplicate-fields.ts'
 import { keepExactly, refuseInexact } from './exact-numbers.ts'
 import { decodeObject } from './protobuf/messages.ts'
+import { makeWellFormed } from './well-formed.ts'
 import { YamlFault } from './yaml-faults.ts'
 
 /** Bodies of requests, decoded by their media type, with limits on what they may cost. */
@@ -15,8 +17,6 @@ import { YamlFault } from './yaml-faults.ts'
  * larger objects.
  */
 const bodyBytesMax = 1024 * 1024
-/** No schema is near it, and everything that walks an object recursively is safe below it. */
-const bodyDepthMax = 200
 
 /** The media type of the body, without parameters and in lower case; JSON if the request names none. */
 export function mediaType(request: HttpRequest): string {
@@ -98,7 +98,7 @@ function utf8(bytes: Uint8Array): string {
 }
 
 function decodeJson(text: string): Json {
-  const value = checkDepth(parseJsonText(text))
+  const value = makeWellFormed(checkDepth(parseJsonText(text)), text)
   refuseInexact(text)
   noteDuplicates(text, value)
   return value
@@ -137,27 +137,7 @@ async function parseYaml(text: string): Promise<Json> {
   if (text.trimStart().startsWith('{')) return decodeJson(text)
   const { readYaml } = await import('./yaml-body.ts')
   const { value, faults } = tellYamlFault(() => readYaml(text))
-  const kept = keepExactly(checkDepth(value))
+  const kept = makeWellFormed(keepExactly(checkDepth(value)), text)
   noteFaults(kept, faults)
   return kept
-}
-
-function checkDepth(value: unknown): Json {
-  refuseDeep(value, bodyDepthMax)
-  return value as Json
-}
-
-function refuseDeep(value: unknown, levels: number): void {
-  if (typeof value !== 'object' || value === null) return
-  if (levels === 0) throw new OperatingError('BAD_REQUEST', `the body is nested deeper than ${bodyDepthMax} levels`)
-  if (Array.isArray(value)) for (const item of value) refuseDeep(item, levels - 1)
-  else refuseDeepFields(value as JsonObject, levels)
-}
-
-function refuseDeepFields(fields: JsonObject, levels: number): void {
-  for (const name in fields) {
-    // As a field of a plain object it would replace the prototype of every copy made by assignment.
-    if (name === '__proto__') throw new OperatingError('BAD_REQUEST', 'a field cannot be called __proto__')
-    refuseDeep(fields[name], levels - 1)
-  }
 }

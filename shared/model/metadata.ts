@@ -32,13 +32,14 @@ export type NameRule = 'subdomain' | 'path segment'
 
 function checkName(name: string, rule: NameRule): readonly FieldError[] {
   if (name === '') return [fieldRequired('metadata.name', 'name or generateName is required')]
-  if (rule === 'path segment') return [...checkLength(name), ...checkPathSegment('metadata.name', name)]
+  if (rule === 'path segment') return [...checkSigns(name), ...checkPathSegment('metadata.name', name)]
   if (name.length > 253) return [invalid('metadata.name', name, 'must be no more than 253 characters')]
   return dns1123Subdomain.test(name) ? [] : [invalid('metadata.name', name, subdomainRule)]
 }
 
-/** Of any signs, so that bytes count: it is part of keys. */
-function checkLength(name: string): readonly FieldError[] {
+/** Of any signs, so that bytes count: it is part of keys. No key holds half a character. */
+function checkSigns(name: string): readonly FieldError[] {
+  if (!name.isWellFormed()) return [invalid('metadata.name', name, 'must be well-formed Unicode')]
   const isShort = new TextEncoder().encode(name).length <= 253
   return isShort ? [] : [invalid('metadata.name', name, 'must be no more than 253 bytes')]
 }

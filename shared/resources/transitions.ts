@@ -38,8 +38,7 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
   const metadata: ObjectMeta = {
     ...meta,
     ...(generateName === undefined ? {} : { generateName }),
-    name:
-      given.name ?? (generateName === undefined ? '' : `${generateName.slice(0, generatedLengthMax)}${birth.suffix}`),
+    name: given.name ?? (generateName === undefined ? '' : `${generatedStart(generateName)}${birth.suffix}`),
     ...placeInNamespace(kind, given, birth.namespace),
     uid: birth.uid,
     resourceVersion: '0',
@@ -51,6 +50,11 @@ export function newObject(kind: ServedKind, body: JsonObject, birth: Birth): Api
 
 /** A name that is made has 63 characters at most, as labels have: Kubernetes shortens what stands before the suffix. */
 const generatedLengthMax = 58
+
+/** Without half a character at the end. */
+function generatedStart(generateName: string): string {
+  return generateName.slice(0, generatedLengthMax).replace(/[\ud800-\udbff]$/, '')
+}
 
 function placeInNamespace(kind: ServedKind, given: Partial<ObjectMeta>, namespace: string): { namespace?: string } {
   if (!kind.namespaced) return {}

@@ -68,7 +68,9 @@ describe('who is interrupted', () => {
       for (const next of [[a], [b], [a, c], []]) {
         await index.setReferences(referrer, [])
         await index.setReferences(referrer, [a])
-        await expect(createDynamodbIndex(faulty(all(operation))).setReferences(referrer, [b])).rejects.toThrow(/cannot (note|forget)/)
+        await expect(createDynamodbIndex(faulty(all(operation))).setReferences(referrer, [b])).rejects.toThrow(
+          /cannot (note|forget)/,
+        )
         await index.setReferences(referrer, next)
         const wanted = [a, b, c].map((one) => (next.includes(one) ? 1 : 0))
         const entries = await referrersOf()
@@ -81,7 +83,9 @@ describe('who is interrupted', () => {
 
   it('finds the entries that are left when it comes again for the same', async () => {
     await index.setReferences(referrer, [a, b])
-    await expect(createDynamodbIndex(faulty(all('DeleteItem'))).setReferences(referrer, [b])).rejects.toThrow(/cannot (note|forget)/)
+    await expect(createDynamodbIndex(faulty(all('DeleteItem'))).setReferences(referrer, [b])).rejects.toThrow(
+      /cannot (note|forget)/,
+    )
     expect(await referrersOf()).toEqual([1, 1, 0])
     await index.setReferences(referrer, [b])
     expect(await referrersOf()).toEqual([0, 1, 0])

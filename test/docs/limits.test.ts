@@ -98,7 +98,7 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'aliases in YAML': [constant(`${api}/yaml-body.ts`, 'aliasesMax')],
   'values of a YAML body with those that `<<` merges into maps': [constant(`${api}/yaml-merges.ts`, 'valuesMax')],
   'fields of a body in protobuf': [constant(`${api}/protobuf/wire.ts`, 'fieldsMax')],
-  'levels of nesting in a body': [constant(`${api}/request-body.ts`, 'bodyDepthMax')],
+  'levels of nesting in a body': [constant(`${api}/body-depth.ts`, 'bodyDepthMax')],
   'an object in JSON, as sent and as stored': [objectBytes, objectBytes],
   'all annotations of an object, with their names': [constant(`${model}/metadata.ts`, 'annotationBytesMax')],
   'what the defaults of a schema add to an object': [objectBytes],

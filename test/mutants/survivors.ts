@@ -170,7 +170,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'the result is the same, and comes one turn later',
   },
   {
-    path: 'shared/api/request-body.ts',
+    path: 'shared/api/body-depth.ts',
     line: 'if (Array.isArray(value)) for (const item of value) refuseDeep(item, levels - 1)',
     replacement: 'false',
     why: "a list's items stand under names, too, which are numbers",

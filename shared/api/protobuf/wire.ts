@@ -2,6 +2,9 @@ import { bytesToBase64 } from '../../model/base64.ts'
 import { parseJson } from '../../model/parse-json.ts'
 import { OperatingError } from '../../model/errors.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
+import { checkDepth } from '../body-depth.ts'
+import { refuseInexact } from '../exact-numbers.ts'
+import { makeWellFormed } from '../well-formed.ts'
 import { formatOrderedTimestamp, timestamp } from '../../model/time.ts'
 
 /**
@@ -97,7 +100,7 @@ function isZero(value: Json): boolean {
 }
 
 function fieldValue(type: Exclude<FieldType, { map: unknown }>, value: WireValue, within: Decoding): Json {
-  if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : varint(value)
+  if (type === 'bool' || type === 'int') return type === 'bool' ? varint(value) !== 0 : exact(varint(value))
   const bytes = requireBytes(value)
   if (type === 'string') return utf8.decode(bytes)
   if (type === 'bytes') return bytesToBase64(bytes)
@@ -151,8 +154,15 @@ function momentOf(bytes: Uint8Array, within: Decoding): Moment | undefined {
 }
 
 function json(bytes: Uint8Array): Json {
+  const text = utf8.decode(bytes)
+  const value = checkDepth(parseField(text))
+  refuseInexact(text)
+  return makeWellFormed(value, text)
+}
+
+function parseField(text: string): unknown {
   try {
-    return parseJson(utf8.decode(bytes)) as Json
+    return parseJson(text)
   } catch (cause) {
     throw new OperatingError('BAD_REQUEST', 'the body has a field that should hold JSON', { cause })
   }
@@ -216,6 +226,12 @@ function readBytes(reader: Reader, length: number): Uint8Array {
 function varint(value: WireValue): number {
   if (typeof value !== 'number') throw protobufRefusal()
   return value
+}
+
+/** As a number in JSON: see `refuseInexact`. */
+function exact(value: number): number {
+  if (Number.isSafeInteger(value)) return value
+  throw new OperatingError('BAD_REQUEST', 'the body has a number that cannot be kept exactly')
 }
 
 function requireBytes(value: WireValue): Uint8Array {

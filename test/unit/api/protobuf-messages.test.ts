@@ -22,7 +22,7 @@ describe('a number of protobuf', () => {
   it.each<readonly [string, readonly number[], number]>([
     ['one byte', [0x7f], 127],
     ['two bytes', [0x80, 0x01], 128],
-    ['nine bytes', seventhBits(8, 0x7f), 2 ** 63],
+    ['eight bytes', seventhBits(7, 0x0f), 2 ** 53 - 1],
     ['ten bytes, of which the last says minus', seventhBits(9, 0x01), -1],
   ])('of %s', (_, bytes, wanted) => {
     expect(decode('int', wire(0, ...bytes))).toBe(wanted)
@@ -43,6 +43,13 @@ describe('a number of protobuf', () => {
     ['of four bytes that are three', 'double', wire(5, 0, 0, 0)],
   ])('%s is refused', (_, type, bytes) => {
     expect(() => decode(type, bytes)).toThrow(refused)
+  })
+
+  it.each([
+    ['eight bytes', seventhBits(7, 0x10)],
+    ['nine bytes', seventhBits(8, 0x7f)],
+  ])('of %s is refused if it cannot be kept exactly', (_, bytes) => {
+    expect(() => decode('int', wire(0, ...bytes))).toThrow('has a number that cannot be kept exactly')
   })
 
   it('with a fraction may be anywhere in a body', () => {

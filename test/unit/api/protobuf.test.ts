@@ -250,6 +250,20 @@ describe('a protobuf body', () => {
     )
   })
 
+  it.each([
+    ['{"a":9007199254740993}', 'a: it is a number that cannot be kept exactly'],
+    ['['.repeat(300) + ']'.repeat(300), 'nested deeper than 200 levels'],
+    ['{"__proto__":1}', 'a field cannot be called __proto__'],
+  ])('is refused where its JSON would be as a body of its own: %s', (json, why) => {
+    const meta = [...field(1, 'a'), ...field(17, field(7, field(1, json)))]
+    expect(() => decodeObject(enveloped('Namespace', field(1, meta)))).toThrow(why)
+  })
+
+  it('has whole characters in its JSON', () => {
+    const meta = [...field(1, 'a'), ...field(17, field(7, field(1, '{"a":"\\ud800"}')))]
+    expect(JSON.stringify(decodeObject(enveloped('Namespace', field(1, meta))))).toContain('{"a":"\ufffd"}')
+  })
+
   it.each(sent)('of kubectl $command says what was meant', ({ bytes, object }) => {
     expect(decodeObject(Buffer.from(bytes, 'base64'))).toEqual(object)
   })

@@ -177,6 +177,7 @@ describe('a name', () => {
     ['ä'.repeat(126), 'path segment', []],
     ['ä'.repeat(127), 'path segment', [expect.stringContaining('no more than 253 bytes')]],
     ['a'.repeat(253), 'path segment', []],
+    ['a\ud800', 'path segment', [expect.stringContaining('must be well-formed Unicode')]],
     ['.', 'path segment', [expect.stringContaining("may not be '.'")]],
     ['..', 'path segment', [expect.stringContaining("may not be '..'")]],
     ['...', 'path segment', []],

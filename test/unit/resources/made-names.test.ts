@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemRandom } from '../../../shared/adapters/node/system-random.ts'
 import type { Random } from '../../../shared/ports/random.ts'
-import { namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
+import { keyOf } from '../../../shared/model/object-key.ts'
+import type { ServedKind } from '../../../shared/model/served-kind.ts'
+import { builtInKinds, namespaceKind } from '../../../shared/resources/built-in-kinds.ts'
 import { createResources } from '../../../shared/resources/create-resources.ts'
 import { openSqlite, type OpenSqlite } from '../../support/sqlite.ts'
 import { createVirtualClock } from '../../support/virtual-clock.ts'
@@ -29,6 +31,15 @@ describe('a name that is made', () => {
   it('is another one if somebody has it', async () => {
     expect(await create(repeating(1))).toBe('a-bbbbb')
     expect(await create(repeating(9))).not.toBe('a-bbbbb')
+  })
+
+  it('ends its beginning with a whole character', async () => {
+    const roles = builtInKinds.find(({ plural }) => plural === 'clusterroles') as ServedKind
+    const { create: make } = createResources({ store: opened.store, clock, random: systemRandom })
+    const body = { metadata: { generateName: `${'a'.repeat(57)}😀-` }, rules: [] }
+    const { object } = (await make(roles, body, { manager: 'test' })).stored
+    expect(object.metadata.name).toMatch(/^a{57}[a-z0-9]{5}$/)
+    expect(await opened.store.get(keyOf(object))).toMatchObject({ object: { metadata: { uid: object.metadata.uid } } })
   })
 
   it('is none in the end where each of them is taken', async () => {
