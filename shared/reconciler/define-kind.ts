@@ -1,5 +1,6 @@
 import { DefinitionError } from '../model/errors.ts'
 import * as z from 'zod'
+import { checkColumns } from '../model/crd/check-version.ts'
 import { checkRuleCosts } from '../model/cel/cost/check-costs.ts'
 import type { Conversion } from '../model/conversion.ts'
 import type { AdmissionHooks } from '../model/admission-hooks.ts'
@@ -11,6 +12,7 @@ import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { checkStructural } from '../model/schema/structural.ts'
 import type { CustomObject, Kind, KindOptions } from './kind.ts'
+import { refuseUnknownOptions, type KnownOptions } from './known-options.ts'
 import { refuseWrongNames, requireNames } from './kind-names.ts'
 import type { OlderVersion } from './older-version.ts'
 import { findUnsaid, findWayOut, isIntOrString, keepFlags, leaveTypesOut, toIntOrString } from './zod-limits.ts'
@@ -30,7 +32,10 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.
   options: KindOptions<Spec, Status>,
 ): Kind<CustomObject<z.output<Spec>, z.output<Status>>, { readonly spec: z.input<Spec> }> {
   requireNames(options)
+  refuseUnknownOptions(options.kind, options, knownOptions)
   const { group, version, kind, scope = 'Namespaced' } = options
+  if (!scopes.includes(scope))
+    throw new DefinitionError(`${kind}: scope: ${JSON.stringify(scope)} is none: give ${scopes.join(' or ')}`)
   const older = options.olderVersions?.((name, one) => ({ ...one, version: name })) ?? []
   let worked: CustomResourceDefinition | undefined
   const workOut = (): CustomResourceDefinition => (worked ??= definitionOf(options, scope, older))
@@ -47,6 +52,26 @@ export function defineKind<Spec extends z.ZodType, Status extends z.ZodType = z.
     ...(conversion && { conversion }),
     ...hooksOf(options),
   }
+}
+
+const scopes = ['Namespaced', 'Cluster'] as const
+
+const knownOptions: KnownOptions<KindOptions<z.ZodType, z.ZodType>> = {
+  group: true,
+  version: true,
+  kind: true,
+  plural: true,
+  shortNames: true,
+  categories: true,
+  scope: true,
+  description: true,
+  spec: true,
+  status: true,
+  rules: true,
+  olderVersions: true,
+  default: true,
+  validate: true,
+  columns: true,
 }
 
 /** They are given what is valid by the schemas that their types come from. */
@@ -88,7 +113,19 @@ function definitionOf(
     },
   }
   refuseWrongNames(definition)
+  refuseWrongColumns(options)
   return definition
+}
+
+function refuseWrongColumns({
+  kind,
+  columns = [],
+}: {
+  readonly kind: string
+  readonly columns?: readonly PrinterColumn[]
+}): void {
+  const [error] = checkColumns([...columns, ...commonColumns], 'columns')
+  if (error !== undefined) throw new DefinitionError(`${kind}: ${error.field}: ${error.message}`)
 }
 
 /** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */

@@ -80,9 +80,9 @@ describe('the types of a kind', () => {
     // @ts-expect-error -- text is no type of a column
     defineKind({ ...common, columns: [{ name: 'Size', type: 'text', jsonPath: '.spec.size' }] })
     // @ts-expect-error -- a column has a path
-    defineKind({ ...common, columns: [{ name: 'Size', type: 'string' }] })
+    expect(() => defineKind({ ...common, columns: [{ name: 'Size', type: 'string' }] })).toThrow('columns[0].jsonPath')
     // @ts-expect-error -- a scope is Namespaced or Cluster
-    defineKind({ ...common, scope: 'Global' })
+    expect(() => defineKind({ ...common, scope: 'Global' })).toThrow('scope')
     // @ts-expect-error -- a JSON schema is not what it takes
     expect(() => defineKind({ ...common, spec: { type: 'object' } })).toThrow(TypeError)
     const { spec: _, ...withoutSpec } = common

@@ -14,7 +14,7 @@ import {
 } from '../schema/field-error.ts'
 import { checkStructural } from '../schema/structural.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
-import type { ScalePaths } from '../served-kind.ts'
+import type { PrinterColumn, ScalePaths } from '../served-kind.ts'
 
 /** One version of a kind: its schema, and the paths into it. */
 export function checkVersion(version: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
@@ -25,18 +25,23 @@ export function checkVersion(version: CustomResourceDefinitionVersion, path: str
     ...checkDeprecation(version, path),
     ...checkSchema(version, child(path, 'schema.openAPIV3Schema')),
     ...(subresources?.scale === undefined ? [] : checkScale(subresources.scale, child(path, 'subresources.scale'))),
-    ...(columns.length > columnsMax
-      ? [tooMany(child(path, 'additionalPrinterColumns'), columns.length, columnsMax)]
-      : []),
-    ...columns.slice(0, columnsMax).flatMap(({ jsonPath }, i) => {
-      return checkPath(jsonPath, child(entry(child(path, 'additionalPrinterColumns'), i), 'jsonPath'))
-    }),
+    ...checkColumns(columns, child(path, 'additionalPrinterColumns')),
     ...checkSelectableFields(version, schema?.openAPIV3Schema ?? {}, child(path, 'selectableFields')),
   ]
 }
 
 /** Each row of a table has a cell for each. */
 const columnsMax = 64
+
+/** How many columns there are, and where each of them looks. */
+export function checkColumns(columns: readonly PrinterColumn[], path: string): readonly FieldError[] {
+  return [
+    ...(columns.length > columnsMax ? [tooMany(path, columns.length, columnsMax)] : []),
+    ...columns
+      .slice(0, columnsMax)
+      .flatMap(({ jsonPath }, i) => checkPath(jsonPath, child(entry(path, i), 'jsonPath'))),
+  ]
+}
 
 function checkDeprecation(
   { deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
@@ -95,7 +100,7 @@ function checkPathBelow(jsonPath: string, field: string, prefixes: readonly stri
 }
 
 function checkPath(jsonPath: string, field: string): readonly FieldError[] {
-  if (jsonPath === '') return [fieldRequired(field)]
+  if (!jsonPath) return [fieldRequired(field)]
   if (!jsonPath.startsWith('.')) return [invalid(field, jsonPath, 'must be a simple json path starting with .')]
   try {
     compileJsonPath(jsonPath)

@@ -376,6 +376,18 @@ describe('the names of a kind', () => {
     expect(define).toThrow(why)
   })
 
+  it.each([
+    [{ rule: [{ rule: 'true' }] }, 'Page: there is no option rule: rules is probably meant'],
+    [{ scope: 'cluster' }, 'Page: scope: "cluster" is none: give Namespaced or Cluster'],
+    [
+      { columns: [{ name: 'N', type: 'string', jsonPath: 'spec.n' }] },
+      'Page: columns[0].jsonPath: Invalid value: "spec.n"',
+    ],
+  ])('go with options that are right: %j', (wrong, why) => {
+    const define = (): unknown => defineKind({ ...named, spec: textSpec, ...wrong } as never)
+    expect(define).toThrow(why)
+  })
+
   it('are refused of an older version, too', () => {
     const olderVersions = (older: (name: string, one: object) => unknown) => [older('1', { spec: textSpec })]
     expect(() => versionsOf({ olderVersions })).toThrow(`Page: olderVersions: Invalid value: "1": ${labelWords}`)
