@@ -55,7 +55,7 @@ export function or<Read>(...predicates: readonly Predicate<Read>[]): Predicate<R
   return (change) => predicates.some((passes) => passes(change))
 }
 
-/** Changes that it does not let pass. */
+/** Changes that it does not let pass, creation and removal. */
 export function not<Read>(predicate: Predicate<Read>): Predicate<Read> {
-  return (change) => !predicate(change)
+  return (change) => change.type !== 'modified' || !predicate(change)
 }

@@ -31,6 +31,13 @@ describe('a predicate', () => {
     expect(passes(change('modified', []))).toBe(own === parts)
   })
 
+  it('of what is not lets creation and removal pass, too: an object that is never run waits for ever', () => {
+    const passes = (type: 'added' | 'modified' | 'removed', ...touched: readonly ('spec' | 'labels')[]) =>
+      not(labelsChanged)({ type, touched, object: {} })
+    expect([passes('added', 'labels'), passes('removed', 'labels')]).toEqual([true, true])
+    expect([passes('modified', 'labels'), passes('modified', 'spec')]).toEqual([false, true])
+  })
+
   it('of labels looks at what they are now', () => {
     const passes = matchesLabels('app=web,!legacy')
     expect(passes(change('modified', ['status'], { app: 'web' }))).toBe(true)
