@@ -7,7 +7,7 @@ import { verdictOf } from './verdict.ts'
 export interface FailedAttempt<Read> {
   readonly error: unknown
   readonly object: Read
-  /** `ctx.attempt` is how many had failed in a row before this one: 0 for the first. */
+  /** `ctx.attempt` is how many had failed in a row before this one, conflicts included: 0 for the first. */
   readonly ctx: AttemptContext
 }
 
@@ -19,7 +19,7 @@ export interface AttemptContext extends Context {
 export interface AttemptsOptions<Read, Status> {
   /**
    * Failures in a row after which there is no retry until something changes, or the resync comes. Default: no such
-   * limit.
+   * limit. A conflict among them counts, too.
    */
   readonly max?: number
   /**
@@ -31,8 +31,9 @@ export interface AttemptsOptions<Read, Status> {
 }
 
 /**
- * A reconcile or cleanup function that minds its failures. Conflicts and times asked for by the far side are no
- * failures: they pass by. Throws a TypeError if `max` allows no attempt.
+ * A reconcile or cleanup function that minds its failures. Conflicts and times asked for by the far side pass by:
+ * `onError` is not called for them, and the last attempt is not one of them. Throws a TypeError if `max` allows no
+ * attempt.
  */
 export function attempts<Read, Status>(
   { max = Infinity, onError }: AttemptsOptions<Read, Status>,

@@ -86,7 +86,8 @@ export interface Context {
 
   /**
    * What is expected of the world, by name, and until when in milliseconds since the epoch. What is in it when the
-   * run ends, however it ends, is kept with the object and wakes it at its time. `expectation` is made for it.
+   * run ends, however it ends, is kept with the object. It wakes an object that rests or was told to run later, at its
+   * time; a backoff or a stop ends by itself. `expectation` is made for it.
    */
   readonly expectations: Map<string, number>
 
@@ -158,6 +159,11 @@ export interface Outside {
    * told as an event. The message names the fields, and is the same for the same drift.
    */
   recordDrift(message: string): Promise<void>
+  /**
+   * The text with `***` in the place of each value of a Secret that this run has had. What a run tells is concealed so
+   * in any case; a text that is cut before is to be concealed first, because a part of a value is not recognised.
+   */
+  conceal(text: string): string
 }
 
 /** A role to take, and in whose name. */

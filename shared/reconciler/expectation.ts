@@ -5,8 +5,8 @@ import { definedMs } from './given-duration.ts'
 /**
  * Something that a run has set going and later runs wait for: a job that ends, a server that answers. That it is
  * expected, and until when, is kept with the object and survives restarts; whether it has come true is looked up in
- * each run. An object that expects something runs when its deadline comes, at the latest, whatever else it was told to
- * wait for.
+ * each run. An object that expects something runs when its deadline comes, at the latest, if it rests or was told to
+ * run later. After a failure it runs when its backoff is over, and after `stop` when something changes.
  */
 export interface Expectation<Read> {
   readonly name: string

@@ -60,6 +60,7 @@ function cut(text: string): string {
  */
 function stackOf(error: unknown): { readonly stack?: string } {
   if (error instanceof AggregateError) return (error.errors as unknown[]).map(stackOf).find(({ stack }) => stack) ?? {}
+  if (error instanceof Error && error.name === 'CallFailed') return stackOf(error.cause)
   const isSlip = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
   return isSlip && error.stack !== undefined ? { stack: error.stack } : {}
 }

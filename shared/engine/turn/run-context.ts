@@ -197,4 +197,8 @@ class RunOutside implements Outside {
     seen.logger.info('drift corrected', { outside: message })
     await record(this.#run, { type: 'Normal', reason: 'DriftCorrected', message })
   }
+
+  conceal(text: string): string {
+    return this.#run.seen.secrets?.mask(text) ?? text
+  }
 }

@@ -1,5 +1,6 @@
 import type { Context, OutsideVerb } from '../context.ts'
 import { failureClass, retryAfterMsOf, type FailureClass } from './failure-class.ts'
+import { thrownText } from '../thrown-text.ts'
 import { HttpError } from './http-error.ts'
 import type { BudgetLane, RateBudget } from './rate-budget.ts'
 import { noteSharedLimit, takeShared } from './shared-budget.ts'
@@ -91,7 +92,7 @@ export function createCalls({ ctx, budget, lane }: CallsOptions): Calls {
 
 /** `fetch failed` says nothing; its cause does. */
 function plain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const code = (error.cause as { readonly code?: unknown } | undefined)?.code
-  return typeof code === 'string' ? `${error.message}: ${code}` : error.message
+  const text = thrownText(error)
+  const code = error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)?.code
+  return typeof code === 'string' && !text.endsWith(`: ${code}`) ? `${text}: ${code}` : text
 }

@@ -49,6 +49,8 @@ export type Seen =
       readonly owner?: string
       /** Fields that are declared and otherwise there, those left out that nobody can change. */
       readonly differs: readonly string[]
+      /** Those that nobody can change. */
+      readonly locked?: readonly string[]
     }
 
 type Present = Seen & { readonly is: 'present' }
@@ -204,7 +206,7 @@ function mayTakeOver(situation: SyncSituation, { owner }: Present): boolean {
   return adoptionOf(situation)?.mode === 'takeover' && (id === undefined || takenFrom === owner)
 }
 
-function adopt(situation: SyncSituation, { id, owner, differs }: Present): Action {
+function adopt(situation: SyncSituation, { id, owner, differs, locked = [] }: Present): Action {
   const { uid, policy, conflict } = situation
   const adoption = adoptionOf(situation)
   if (owner === uid) return { do: 'take', id, how: 'found' }
@@ -214,12 +216,14 @@ function adopt(situation: SyncSituation, { id, owner, differs }: Present): Actio
       reason: 'NameTaken',
       message: `${conflict ?? `${id} has its name`}; to adopt it, annotate setpoint.dev/external-id=${id}`,
     }
-  if (adoption.mode !== 'match' || policy.observesOnly || differs.length === 0)
+  // By what cannot be changed it is another entity than the one that is declared.
+  const all = [...differs, ...locked]
+  if (adoption.mode !== 'match' || policy.observesOnly || all.length === 0)
     return { do: 'take', id, how: adoption.mode, ...(owner !== undefined && { from: owner }) }
   return {
     do: 'refuse',
     reason: 'AdoptionDiffers',
-    message: `${id} differs from what is declared: ${differs.join(', ')}; declare the same values, or annotate setpoint.dev/adopt=override`,
+    message: `${id} differs from what is declared: ${all.join(', ')}; declare the same values, or annotate setpoint.dev/adopt=override`,
   }
 }
 
@@ -320,7 +324,8 @@ function absent({ nowMs, abilities: { periodMs } }: SyncSituation): End {
 const nothingToObserve: End = {
   do: 'refuse',
   reason: 'NothingToObserve',
-  message: 'the object only observes: annotate setpoint.dev/external-id with the id of the entity to observe',
+  message:
+    'the object may not create its entity: annotate setpoint.dev/external-id with the id of the one that is there',
 }
 
 function refuseOwnedByAnother(id: string): End {

@@ -44,7 +44,10 @@ export interface ExternalOptions<Read, Required extends Requirements<Read>, Clie
    * value that somebody writes meanwhile stays.
    */
   lateInitialized?(entity: JsonObject): JsonObject
-  /** Kept in a Secret beside the object, or in AWS. It goes when the entity is deleted with the object. */
+  /**
+   * Kept in a Secret beside the object, or in AWS. What is in AWS goes when the entity is deleted with the object. A
+   * Secret is the object's child: it goes with the object even if the entity stays.
+   */
   readonly outputs?: Outputs<Read>
   /** How often what is declared is asserted; the object's annotation says otherwise. Default 1 m. */
   readonly syncPeriod?: Duration

@@ -55,6 +55,8 @@ export type ExternalMemory = {
   /** Another place in AWS where they may be, while they move. */
   readonly outputsAlso?: SecretTarget
   readonly adopted?: AdoptionMode
+  /** The entity is observed and was never the object's own. */
+  readonly mirrored?: true
   /** The uid of the object that it was marked for, until it is marked for this one. */
   readonly takenFrom?: string
   /** Fields that are otherwise outside and are left so. */
@@ -99,7 +101,7 @@ export type StandingWait = {
  * The memory once the entity is gone: of what comes next, nothing is known but what is the object's. `named`: what the
  * annotation names. That is spent if it was this entity, or one before it.
  */
-export function withoutEntity(memory: ExternalMemory, named: string | undefined): ExternalMemory {
+export function withoutEntity(memory: ExternalMemory, named?: string): ExternalMemory {
   const { id, round, request, outputsAt, outputsAlso, adoptedAs, lostId: lostBefore } = memory
   const outputsBefore = memory.outputs ?? memory.outputsBefore
   const isSpent = named !== undefined && (named === adoptedAs || named === lostBefore)
@@ -112,6 +114,12 @@ export function withoutEntity(memory: ExternalMemory, named: string | undefined)
     ...(outputsAlso && { outputsAlso }),
     ...(outputsBefore !== undefined && { outputsBefore }),
   }
+}
+
+/** The memory of an object that observes no longer: what it has seen was never its own. */
+export function withoutMirror(memory: ExternalMemory): ExternalMemory {
+  const { lostId: _, ...known } = withoutEntity(memory)
+  return { ...known, round: memory.round, ...(memory.lostId !== undefined && { lostId: memory.lostId }) }
 }
 
 /** Clocks of processes differ a little. What is further ahead was noted by a clock that was wrong. */

@@ -106,6 +106,8 @@ async function begin<Client>(
   }
 }
 
+/** How soon an entity that was adopted without a write gets its mark. */
+const markMs = 5_000
 /** For an object that has no period and whose references nobody will tell of. */
 const retryMs = 60_000
 /** Get, forget, create, find, take, update, and room for one who changes things meanwhile. */
@@ -172,16 +174,17 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   refusePromise(shown, 'shown tells its fields at once')
   if (shown !== undefined) run.shown = shown
   const request = reconcileRequestOf(run.object)
-  const { refusal: _, wait: __, differs: ___, locked: ____, ...memory } = run.memory
+  const { refusal: _, wait: __, differs: ___, locked: ____, digest: _____, ...memory } = run.memory
   remember(run, {
     ...(shown === undefined ? memory : withShown(memory, shown)),
-    digest: declarationDigest(run.object, found.identity),
+    ...(run.owesMark !== true && { digest: declarationDigest(run.object, found.identity) }),
     syncedAtMs: ctx.now(),
     ...(request !== undefined && { request }),
     ...(differs.length === 0 ? {} : { differs: beginningOfPaths(differs) }),
     ...(locked.length === 0 ? {} : { locked: beginningOfPaths(locked) }),
   })
-  return asDeclared(run, run.periodMs === 0 ? Infinity : ctx.now() + run.periodMs)
+  const untilMs = run.periodMs === 0 ? Infinity : ctx.now() + run.periodMs
+  return asDeclared(run, run.owesMark === true ? Math.min(untilMs, ctx.now() + markMs) : untilMs)
 }
 
 /** What the far side gave out. */

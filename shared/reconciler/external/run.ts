@@ -11,7 +11,7 @@ import { slowestLookMs, tokenOf, type Abilities, type SyncSituation } from './de
 import { findDifferences } from './differences.ts'
 import type { Owner } from './external-api.ts'
 import type { RemoteApi } from './external-options.ts'
-import { correctTimes, note, recall, type ExternalMemory } from './memory.ts'
+import { correctTimes, note, recall, withoutMirror, type ExternalMemory } from './memory.ts'
 import { areOutputsKept } from './outputs.ts'
 import { policyOf, type Policy } from './policy.ts'
 import type { Found, Requirements } from './requirements.ts'
@@ -45,6 +45,8 @@ export interface ExternalRun<Client> {
   /** What was last seen outside; undefined before the first look. */
   seen: Look | undefined
   has?: 'asserted' | 'deleted'
+  /** It was adopted without a write, and has no mark yet. */
+  owesMark?: boolean
   conflict?: string
   /** What the last look says that the status is to show. */
   shown?: JsonObject
@@ -62,9 +64,11 @@ export async function beginRun<Client>(
 ): Promise<ExternalRun<Client>> {
   const noted = recall(ctx)
   const longestMs = Math.max(periodOf(spec, object), spec.graceMs, slowestLookMs)
-  const memory = correctTimes(noted, ctx.now(), longestMs)
-  if (memory !== noted) note(ctx, memory)
   const policy = policyOf(object)
+  const timed = correctTimes(noted, ctx.now(), longestMs)
+  // What was only looked at is not the object's own: it is adopted, or left.
+  const memory = timed.mirrored === true && !policy.observesOnly ? withoutMirror(timed) : timed
+  if (memory !== noted) note(ctx, memory)
   const client = await spec.far.connect(object, { refs: found.objects, ctx })
   const digest = declarationDigest(object, found.identity)
   const isRequested = await isAskedFor(spec, object, { ctx, memory })
@@ -164,8 +168,8 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   if (entity === undefined) return { is: 'absent' }
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
-  const { differs } = compareEntity(run, entity)
-  return { is: 'present', id: idIn(run, entity), differs, ...(owner !== undefined && { owner }) }
+  const { differs, locked } = compareEntity(run, entity)
+  return { is: 'present', id: idIn(run, entity), differs, locked, ...(owner !== undefined && { owner }) }
 }
 
 /** What is no id, as `String` writes it, too: it is not the name of another entity, nor of one that is gone. */

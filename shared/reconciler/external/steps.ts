@@ -155,20 +155,29 @@ async function adopt<Client>(
   { id, how, from }: Step & { readonly do: 'take' },
 ): Promise<void> {
   const { intent: _, ...memory } = run.memory
-  const { adoption } = run.policy
+  const { adoption, observesOnly: isMirror } = run.policy
   remember(run, {
     ...memory,
     ...(await locate(run)),
     id,
     createdAtMs: run.ctx.now(),
-    ...(how === 'found' ? listNeverKept(run.spec.far.outputs) : { adopted: how }),
+    ...(how === 'found' ? listNeverKept(run.spec.far.outputs) : isMirror ? { mirrored: true } : { adopted: how }),
     ...(adoption && { adoptedAs: adoption.id }),
     ...(from !== undefined && { takenFrom: from }),
   })
-  if (how === 'match') run.has = 'asserted'
+  if (how === 'match') {
+    run.has = 'asserted'
+    run.owesMark = owesMark(run)
+  }
   if (how === 'found') return run.ctx.event('Normal', 'Found', `it is ${id}, which was made for it before`)
   const before = from === undefined ? 'was there already' : `was tagged for ${from}`
   await run.ctx.event('Normal', 'Adopted', `it is ${id}, which ${before}`)
+}
+
+/** What was adopted without a write has no mark yet: it is given one by the next run. */
+function owesMark<Client>({ spec, seen, policy }: ExternalRun<Client>): boolean {
+  const { ownerOf: ownerIn, markedIn = [] } = spec.far.api
+  return policy.updates && markedIn.length > 0 && seen?.entity !== undefined && ownerIn?.(seen.entity) === undefined
 }
 
 async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { ConditionPatch } from '../../model/conditions.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { again, combineReports, done, reportOf, stop, waiting, withReport, type Outcome } from '../outcome.ts'
+import type { Context } from '../context.ts'
 import type { CallFailed, RateLimited } from './calls.ts'
 import type { End } from './decide.ts'
 import type { Found } from './requirements.ts'
@@ -116,8 +117,8 @@ export function concludeStop<Client>(
   run: ExternalRun<Client>,
   { reason, message: given }: { readonly reason: string; readonly message: string },
 ): Error {
-  const message = beginningOf(given)
   const { memory, digest, ctx, periodMs } = run
+  const message = beginningOf(given, ctx)
   const { refusal } = memory
   const isSame = refusal?.digest === digest && (periodMs === 0 || ctx.now() < refusal.atMs + periodMs)
   const atMs = isSame ? refusal.atMs : ctx.now()
@@ -134,9 +135,10 @@ export function concludeStop<Client>(
 /** What is noted with the object has little room, and a far side may answer with a page. Words are not cut in two. */
 const refusalLengthMax = 1_000
 
-function beginningOf(text: string): string {
-  if (text.length <= refusalLengthMax) return text
-  const start = text.slice(0, refusalLengthMax)
+function beginningOf(text: string, { outside }: Context): string {
+  const told = text.length <= refusalLengthMax ? text : outside.conceal(text)
+  if (told.length <= refusalLengthMax) return told
+  const start = told.slice(0, refusalLengthMax)
   return `${start.replace(/\S+$/, '').trimEnd() || start}…`
 }
 

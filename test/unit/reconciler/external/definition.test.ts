@@ -88,7 +88,7 @@ async function runAfter(agoMs: number, options: object, createdAgoMs = agoMs) {
     ({
       now: () => time,
       notes: { get: () => noted, set: (_: string, value: object) => void (noted = value), keep: nothing },
-      outside: { recordCall: () => {}, recordDrift: nothing },
+      outside: { recordCall: () => {}, recordDrift: nothing, conceal: String },
       event: nothing,
     }) as unknown as Context
   const object = { metadata: { name: 'b', uid: 'u' }, kind: 'Box', spec: { size: 1 } } as unknown as ApiObject
@@ -132,7 +132,7 @@ it.each([
     const ctx = {
       now: () => nowMs,
       notes: { get: () => noted, set: () => {}, keep: nothing },
-      outside: { recordCall: () => {}, recordDrift: nothing },
+      outside: { recordCall: () => {}, recordDrift: nothing, conceal: String },
     } as unknown as Context
     const object = { metadata: { name: 'b', uid: 'u' }, kind: 'Box', spec: { size: 1 } } as unknown as ApiObject
     await far.reconcile(object, ctx)

@@ -159,7 +159,7 @@ export function contextOf(world: World, notebook: Notebook): { readonly ctx: Con
       },
       keep: async () => keep(),
     },
-    outside: { recordCall: () => {}, recordDrift: async () => {} },
+    outside: { recordCall: () => {}, recordDrift: async () => {}, conceal: (text: string) => text },
     event: async () => {},
   }
   return { ctx: ctx as unknown as Context, end: keep }

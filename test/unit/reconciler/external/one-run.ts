@@ -131,6 +131,7 @@ function contextOf(given: Given, told: { -readonly [Key in keyof Told]: Told[Key
     outside: {
       recordCall: (verb: string, result: string) => push(told.recorded, `${verb} ${result}`),
       recordDrift: async (message: string) => push(told.drift, message),
+      conceal: (text: string) => text,
       keepSecret: async (...kept: readonly unknown[]) => {
         push(told.secrets, ['keep', ...kept])
         given.atWrite?.(ctx)
