@@ -17,10 +17,12 @@ export function* appEntries(directory: string, at: string): Iterable<TarEntry> {
   const root = { directory: realpathSync(directory), at }
   for (const name of readdirSync(directory).toSorted())
     if (!name.startsWith('.') && !leftOut.has(name))
-      yield* entriesOf({ file: join(directory, name), path: `${at}/${name}`, root })
+      yield* entriesOf({ file: join(directory, name), path: `${at}/${name}`, root, followed: new Map() })
 }
 
 interface Place {
+  /** Where the links that were followed on the way here lead, and where in the image that stands. */
+  readonly followed: ReadonlyMap<string, string>
   readonly file: string
   readonly path: string
   readonly root: Root
@@ -34,14 +36,21 @@ interface Root {
 
 function* entriesOf(place: Place): Iterable<TarEntry> {
   const { file, path, root } = place
-  const target = lstatSync(file).isSymbolicLink() ? targetOf(file, root) : undefined
+  const isLink = lstatSync(file).isSymbolicLink()
+  const target = isLink ? targetOf(file, root) : undefined
+  const real = isLink && target === undefined ? realpathSync(file) : undefined
+  const above = real === undefined ? undefined : place.followed.get(real)
   if (target !== undefined) {
     yield { path, type: 'link', mode: 0o777, target }
+  } else if (above !== undefined) {
+    // It leads to a directory that it is in itself.
+    yield { path, type: 'link', mode: 0o777, target: `/${above}` }
   } else if (statSync(file).isDirectory()) {
     if (isOwnDirectory(file)) return
     yield { path, type: 'directory', mode: 0o755 }
+    const followed = real === undefined ? place.followed : new Map([...place.followed, [real, path]])
     for (const name of readdirSync(file).toSorted())
-      yield* entriesOf({ file: join(file, name), path: `${path}/${name}`, root })
+      yield* entriesOf({ file: join(file, name), path: `${path}/${name}`, root, followed })
   } else if (statSync(file).isFile() && !isPrivate(file)) yield fileEntry(file, path)
 }
 

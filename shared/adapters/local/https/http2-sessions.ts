@@ -11,7 +11,7 @@ import type { HttpHandler } from '../../../ports/http-handler.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import { Http2Request } from './http2-request.ts'
 import { respondOn } from './http2-response.ts'
-import { breakOff, type HttpTiming } from './listener.ts'
+import { breakOff, lingerSeconds, type HttpTiming } from './listener.ts'
 import { watchUnread } from './unread-answer.ts'
 
 /** Connections on which HTTP/2 was agreed: node:http2 before a handler, with limits on what a client makes it do. */
@@ -51,6 +51,7 @@ const limits = {
 /** What is known of one connection. */
 interface Session {
   readonly session: Http2Session
+  readonly socket: TLSSocket
   readonly certificate: ClientCertificate | undefined
   /** Requests that the client waits for, and handlers that run, also for clients that wait no more. */
   open: number
@@ -98,7 +99,7 @@ export function createHttp2Sessions(options: Http2Options): Http2Sessions {
   const ticking = setInterval(() => tick(state), 1000).unref()
   return {
     serve: (socket, certificate) => {
-      const take = (session: Http2Session): void => follow(state, session, certificate)
+      const take = (session: Http2Session): void => follow(state, session, { socket, certificate })
       // A session begins within the call, or never: the next one must not get this certificate.
       server.on('session', take)
       try {
@@ -119,11 +120,11 @@ export function createHttp2Sessions(options: Http2Options): Http2Sessions {
 /** A text, since an error would be made with its stack each time. */
 const overReason = 'the request is over'
 
-function follow(state: State, session: Http2Session, certificate: ClientCertificate | undefined): void {
+function follow(state: State, session: Http2Session, of: Pick<Session, 'socket' | 'certificate'>): void {
   const dueSecond = state.second + state.timing.requestSeconds
   const one: Session = {
     session,
-    certificate,
+    ...of,
     open: 0,
     running: 0,
     answers: new Set(),
@@ -162,7 +163,10 @@ function tick(state: State): void {
     one.settings = 0
     // An answer of which the client takes nothing is given up.
     for (const { stream, isUnread } of one.answers) if (isUnread()) stream.close(constants.NGHTTP2_CANCEL)
-    if (one.open === 0 && one.dueSecond < state.second) one.session.close()
+    if (one.open > 0 || one.dueSecond >= state.second) continue
+    one.session.close()
+    // Node waits for the client's end, too, for as long as that takes.
+    if (one.dueSecond + lingerSeconds < state.second) one.socket.destroy()
   }
 }
 
@@ -177,6 +181,8 @@ interface Arrived {
 
 function begin(state: State, one: Session, { stream, headers, fields, isWhole }: Arrived): void {
   stream.on('error', () => {})
+  // It may have been reset by the same bytes that opened it: whatever is asked of it then throws.
+  if (stream.closed) return
   if (one.running >= runningMax) return calm(one)
   if (isTooLong(fields)) return stream.respond({ ':status': 431 }, { endStream: true })
   one.open++

@@ -3,7 +3,7 @@ import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import { LeanRequest } from './lean-request.ts'
 import { respond } from './lean-response.ts'
 import { markOver, overReason, wake, type Connection, type Exchange, type Shell } from './lean-state.ts'
-import { breakOff } from './listener.ts'
+import { breakOff, lingerSeconds } from './listener.ts'
 import type { RequestRefusal, RequestHead } from './request-head.ts'
 import { createRequestParser } from './request-parser.ts'
 import { refusalText } from './response-text.ts'
@@ -103,9 +103,6 @@ function refuse(connection: Connection, { status }: RequestRefusal): void {
   connection.socket.write(refusalText(status), 'latin1')
   end(connection)
 }
-
-/** Enough for what is on its way. */
-const lingerSeconds = 2
 
 /**
  * Says the last word and stays to hear the client's: closed with bytes unread, a socket is reset, and the reset may

@@ -56,6 +56,9 @@ export interface HttpTiming {
  */
 export const defaultTiming: HttpTiming = { handshakeSeconds: 10, requestSeconds: 60, idleSeconds: 120 }
 
+/** So long a connection that is over stays for what is on its way. */
+export const lingerSeconds = 2
+
 /**
  * Of each connection. A client that vanished without a word is noticed, also by a watch that says nothing in silence:
  * after a minute the system asks the other end for a sign of life.

@@ -62,7 +62,10 @@ export async function startNodeHttpServer(options: HttpServerOptions): Promise<H
   server.on('upgrade', (incoming, socket, ahead) => {
     // What breaks a connection closes it.
     socket.on('error', () => {})
-    begin(incoming, lastResponse(incoming, socket), { socket, ahead, hear: undefined })
+    const outgoing = lastResponse(incoming, socket)
+    // Nobody who opens a websocket has asked for something before that is not answered yet.
+    if (outgoing === undefined) return void socket.destroy()
+    begin(incoming, outgoing, { socket, ahead, hear: undefined })
   })
   await listen(server, host, port)
   server.on('error', (error) => logger.error('server failed', { error: error.stack ?? error.message }))
@@ -122,11 +125,19 @@ function offersWebsocket({ method, headers, httpVersion }: IncomingMessage): boo
   return method === 'GET' && httpVersion === '1.1' && opensWebsocket(headers.upgrade, headers.connection)
 }
 
-/** Node has taken its hands off the socket: the answer, if it is no websocket, is the last one. */
-function lastResponse(incoming: IncomingMessage, socket: Duplex): ServerResponse {
+/**
+ * Node has taken its hands off the socket: the answer, if it is no websocket, is the last one. Undefined if the socket
+ * still has an answer.
+ */
+function lastResponse(incoming: IncomingMessage, socket: Duplex): ServerResponse | undefined {
   const outgoing = new ServerResponse(incoming)
   outgoing.shouldKeepAlive = false
-  outgoing.assignSocket(socket as TLSSocket)
+  try {
+    outgoing.assignSocket(socket as TLSSocket)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_HTTP_SOCKET_ASSIGNED') return undefined
+    throw error
+  }
   outgoing.once('finish', () => socket.end())
   return outgoing
 }

@@ -28,10 +28,19 @@ export function createKeyFetch(authority?: string): KeyFetch {
             else pieces.push(piece)
           })
           answer.on('error', reject)
-          answer.on('end', () => resolve(new Response(Buffer.concat(pieces), { status: answer.statusCode ?? 500 })))
+          answer.on('end', () => {
+            const status = answer.statusCode ?? 500
+            if (hasBody(status)) resolve(new Response(Buffer.concat(pieces), { status }))
+            else reject(new Error(`${url} answers with the status ${status}, and no document`))
+          })
         },
       )
       sent.on('error', reject)
       sent.end()
     })
+}
+
+/** `Response` takes no others. */
+function hasBody(status: number): boolean {
+  return status >= 200 && status <= 599 && ![204, 205, 304].includes(status)
 }

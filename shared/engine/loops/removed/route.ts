@@ -2,7 +2,7 @@ import { absentIfDamaged } from '../../../model/damage.ts'
 import { hasCode } from '../../../model/errors.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import type { StoredObject } from '../../../model/stored-object.ts'
+import { wakesItself, type StoredObject } from '../../../model/stored-object.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { isOf } from '../../../reconciler/kind.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
@@ -46,8 +46,9 @@ export function createRemovedRoute(
   return {
     name,
     debounceMs: 0,
-    targets: async ({ type, stored: { object } }) => {
-      if (!isOf(object, kind)) return []
+    targets: async ({ type, touched, stored: { object } }) => {
+      // What its runs write themselves wakes no object, whatever its record waits for.
+      if (!isOf(object, kind) || (type !== 'removed' && !wakesItself(touched))) return []
       const key = keyOf(object)
       const record = await (type === 'removed' ? keep(object) : absentIfDamaged(() => store.get(recordKey(key))))
       if (record === undefined || (type !== 'removed' && record.engine.hold === undefined)) return []

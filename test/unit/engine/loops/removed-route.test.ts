@@ -6,7 +6,7 @@ import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import type { ObjectKey } from '../../../../shared/model/object-key.ts'
 import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
 import type { Logger } from '../../../../shared/ports/logger.ts'
-import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import type { Part, StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { Change } from '../../../../shared/ports/change-feed.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
 import { widgets } from '../../../acceptance/support/widgets.ts'
@@ -106,5 +106,22 @@ describe('a new object of a name', () => {
   ])('%s wakes %j', async (_what, record, reasons) => {
     const { targets, written } = await wokenBy(changeOf('added'), record)
     expect([targets.map(({ reason }) => reason), written]).toEqual([reasons, []])
+  })
+
+  it('is woken by what somebody else writes, and by nothing that its own runs write', async () => {
+    const parts: readonly Part[] = [
+      'spec',
+      'labels',
+      'annotations',
+      'control',
+      'meta',
+      'delete',
+      'status',
+      'engine',
+      'timer',
+    ]
+    const woken = parts.map((part) => wokenBy({ ...changeOf('modified'), touched: [part] }, held))
+    const counts = (await Promise.all(woken)).map(({ targets, asked }) => [targets.length, asked.length])
+    expect(counts).toEqual([...parts.slice(0, 6).map(() => [1, 1]), ...parts.slice(6).map(() => [0, 0])])
   })
 })
