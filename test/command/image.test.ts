@@ -104,6 +104,21 @@ console.log(process.argv.slice(2).join(' '), process.getuid(), readFileSync(__di
       for (const name of Object.keys(links)) rmSync(join(app, name))
     })
 
+    it('has a directory once that a link in it leads up to', () => {
+      const outside = join(directory.path, 'library')
+      mkdirSync(join(outside, 'examples/app'), { recursive: true })
+      writeFileSync(join(outside, 'library.js'), '')
+      symlinkSync('../..', join(outside, 'examples/app/library'))
+      const link = join(app, 'node_modules/library')
+      symlinkSync(outside, link)
+      const at = 'app/node_modules/library'
+      const entries = [...appEntries(app, 'app')].filter(({ path }) => path.startsWith(at))
+      expect(entries.filter(({ path }) => path.endsWith('/library.js'))).toHaveLength(1)
+      const back = entries.find(({ path }) => path === `${at}/examples/app/library`)
+      expect(back).toMatchObject({ type: 'link', target: `/${at}` })
+      rmSync(link)
+    })
+
     it('has no data of a control plane, and nobody’s token, under whatever names', () => {
       mkdirSync(join(app, 'state/here'), { recursive: true })
       for (const name of ['state/here/setpoint.db', 'state/here/token', 'state/note.txt', 'alice.kubeconfig'])

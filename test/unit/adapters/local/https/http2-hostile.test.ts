@@ -2,26 +2,16 @@ import { duplexPair, type Duplex } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createHttp2Sessions, type Http2Sessions } from '../../../../../shared/adapters/local/https/http2-sessions.ts'
 import { share } from '../../../../support/strength.ts'
+import { useUncaught } from '../../../../support/uncaught.ts'
 import { fields, frame, preface } from './http2-frames.ts'
 import { ok } from './server-harness.ts'
 
 /** Whatever a client writes, and however it comes, no listener throws: that would end the process for everybody. */
 
-let thrown: unknown[]
-let listeners: readonly NodeJS.UncaughtExceptionListener[]
-beforeEach(() => {
-  thrown = []
-  listeners = process.listeners('uncaughtException')
-  process.removeAllListeners('uncaughtException')
-  process.on('uncaughtException', (error) => thrown.push(error))
-})
-afterEach(() => {
-  process.removeAllListeners('uncaughtException')
-  for (const listener of listeners) process.on('uncaughtException', listener)
-})
+const thrown = useUncaught()
 
 const logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => logger }
 const timing = { handshakeSeconds: 1, requestSeconds: 3, idleSeconds: 5 }
@@ -65,7 +55,7 @@ it.each([
   near.write(Buffer.concat([preface, ...frames]))
   await settle()
   sessions.close()
-  expect(thrown).toEqual([])
+  expect(thrown()).toEqual([])
 })
 
 const stream = fc.constantFrom(0, 1, 1, 3, 3, 5, 7)
@@ -87,7 +77,6 @@ it('frames of any kind, in any order and in any pieces', async () => {
   const drawn = fc.array(frames, { maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(drawn, fc.array(fc.integer({ min: 1, max: 40_000 }), { maxLength: 5 }), async (all, cuts) => {
-      thrown = []
       const { sessions, near } = open()
       let rest = Buffer.concat([preface, ...all.flat()])
       for (const cut of cuts) {
@@ -100,7 +89,7 @@ it('frames of any kind, in any order and in any pieces', async () => {
       sessions.close()
       near.end()
       await settle()
-      expect(thrown).toEqual([])
+      expect(thrown()).toEqual([])
     }),
     { numRuns: share(2_000) },
   )

@@ -318,6 +318,16 @@ describe('the time of a client', () => {
     expect([client.goaway(), client.session.destroyed]).toEqual([constants.NGHTTP2_NO_ERROR, true])
   })
 
+  it('is over though its client never ends the connection', async () => {
+    const { take } = open(async () => ok(''))
+    const [near, far] = duplexPair({ allowHalfOpen: true })
+    near.on('error', () => {}).resume()
+    take(far)
+    near.write(preface)
+    await pass(timing.requestSeconds + 1 + 3)
+    expect(far.destroyed).toBe(true)
+  })
+
   it('begins again with the end of its last stream', async () => {
     const releases: (() => void)[] = []
     const { serve } = open(async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { httpServerNames } from '../../../../../shared/adapters/local/https/http-server.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../../../shared/ports/http-handler.ts'
+import { useUncaught } from '../../../../support/uncaught.ts'
 import { openWebsocket } from '../../../../support/websocket-client.ts'
 import { ok, useServers } from './server-harness.ts'
 
@@ -44,6 +45,17 @@ async function* said(
 
 describe.each(httpServerNames)('a websocket of the %s server', (name) => {
   const { authority, serve, connect } = useServers(name)
+  const thrown = useUncaught()
+
+  it('is not asked for behind a request that has no answer yet: the connection ends, or both are answered', async () => {
+    const client = await connect(await serve(async () => ok('x')))
+    client.write(`GET /1 HTTP/1.1\r\nHost: x\r\n\r\n${asking()}`)
+    await client.ended().catch(() => '')
+    expect(thrown()).toEqual([])
+    const other = await connect(await serve(echo))
+    other.write(asking())
+    await other.hears(/101 Switching Protocols/)
+  })
 
   it('is accepted as the RFC says, and is nothing but bytes from then on', async () => {
     const client = await connect(await serve(echo))

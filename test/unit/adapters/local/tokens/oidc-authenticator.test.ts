@@ -5,7 +5,9 @@ import { createKeyFetch } from '../../../../../shared/adapters/local/tokens/key-
 import { createOidcAuthenticator } from '../../../../../shared/adapters/local/tokens/oidc-authenticator.ts'
 import type { Authenticator } from '../../../../../shared/ports/authenticator.ts'
 import { startOidcIssuer, type OidcIssuer } from '../../../../support/oidc-issuer.ts'
+import { useUncaught } from '../../../../support/uncaught.ts'
 
+const thrown = useUncaught()
 let issuer: OidcIssuer
 let aheadMs: number
 beforeEach(async () => {
@@ -109,6 +111,13 @@ describe('an issuer', () => {
     issuer.broken = undefined
     aheadMs = 0
     expect(await show(authenticate, token)).toBeDefined()
+  })
+
+  it.each([204, 205, 304, 999])('that answers %d, which is no document, is away', async (status) => {
+    issuer.broken = { status, body: '' }
+    const away = { code: 'UNAVAILABLE', message: expect.stringContaining(`status ${status}`) as string }
+    await expect(show(open(), issuer.token({ sub: 'alice' }))).rejects.toMatchObject(away)
+    expect(thrown()).toEqual([])
   })
 
   it('whose certificate nobody knows is not believed', async () => {
