@@ -16,7 +16,7 @@ import { watchUnread } from './unread-answer.ts'
 
 /** Connections on which HTTP/2 was agreed: node:http2 before a handler, with limits on what a client makes it do. */
 export interface Http2Sessions {
-  serve(socket: TLSSocket, certificate: ClientCertificate | undefined): void
+  serve(socket: TLSSocket, certificate?: ClientCertificate): void
   /** Takes no new requests and ends streams; requests that run finish. */
   close(): void
 }

@@ -24,7 +24,7 @@ function open(): { readonly sessions: Http2Sessions; readonly near: Duplex } {
   const sessions = createHttp2Sessions({ handler, logger, timing })
   const [near, far] = duplexPair()
   near.on('error', () => {}).resume()
-  sessions.serve(far as TLSSocket, undefined)
+  sessions.serve(far as TLSSocket)
   return { sessions, near }
 }
 
