@@ -116,11 +116,24 @@ async function ensure(database: Database, admin: Endpoint, ctx: Context): Promis
   return login
 }
 
+/** The name that the role had first: passwords are derived from it, so that a rename keeps them. */
+async function noteFirstRole(database: Database, { notes }: Context): Promise<string> {
+  const noted = notes.get(firstRoleNote)
+  if (typeof noted === 'string') return noted
+  const first = database.status?.role ?? namesOf(database).roleName
+  notes.set(firstRoleNote, first)
+  await notes.keep()
+  return first
+}
+
+const firstRoleNote = 'firstRole'
+
 /** How the owner logs in. Stored before the role gets its password, so that no password is ever lost. */
 async function keepLogin(database: Database, { host, port, ...admin }: Endpoint, ctx: Context): Promise<Endpoint> {
   const { databaseName, roleName } = namesOf(database)
   const { uid } = database.metadata
-  const choose = (): string => derivePassword(admin.password, { uid, role: roleName })
+  const role = await noteFirstRole(database, ctx)
+  const choose = (): string => derivePassword(admin.password, { uid, role })
   const password = await keepOrChoosePassword(ctx, secretNameOf(database), choose)
   const login = { host, port, user: roleName, password, database: databaseName }
   await keepSecret(ctx, secretNameOf(database), {
