@@ -53,6 +53,13 @@ describe('a program of PostgreSQL', () => {
     await expect(failing).rejects.toThrow(`cannot dump "orders" by pg_dump 18.6: ${said}`)
   })
 
+  it('that writes more than there is room for is a failure: half of a list is none', async () => {
+    const run = runOf(`cat > /dev/null; head -c ${64 * 1024 * 1024} /dev/zero`)
+    await expect(feedInput(run, Readable.from([Buffer.from('x')]))).rejects.toThrow(
+      'what it wrote is too long to be read',
+    )
+  })
+
   it('that is not there is a failure too', async () => {
     const run = runOf('')
     const gone = { ...run, program: { ...run.program, file: join(directory.path, 'none') } }

@@ -348,5 +348,13 @@ describe('a restore', () => {
     const dumped = await dump(await freshDatabase('CREATE TABLE t (a text)'))
     const to = await freshDatabase('CREATE TABLE other (a text)')
     await expect(restore(to, dumped)).rejects.toThrow('is not empty: it has public.other')
+    const priceOf = (price: number) =>
+      `CREATE FUNCTION price(int) RETURNS int LANGUAGE sql AS $$ SELECT ${price} $$; CREATE TYPE mood AS ENUM ('fine')`
+    const dumpedFunction = await dump(await freshDatabase(priceOf(1)))
+    const own = await freshDatabase(priceOf(2))
+    await expect(restore(own, dumpedFunction)).rejects.toThrow(
+      /is not empty: it has function (public\.)?price\(integer\), type (public\.)?mood/,
+    )
+    expect(await rows(own, 'SELECT price(0)')).toEqual([[2]])
   })
 })

@@ -126,6 +126,11 @@ async function bodyOf(open: DumpSource): Promise<AsyncIterable<Uint8Array>> {
 async function expectEmpty(session: Session, database: string): Promise<void> {
   const found = await session.query<{ name: string }>(
     `WITH ${userObjects} (SELECT qname AS name FROM relations WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'f') LIMIT 3)
+     UNION ALL (SELECT 'function ' || p.oid::regprocedure FROM pg_proc p JOIN used u ON u.oid = p.pronamespace
+                 WHERE NOT EXISTS (SELECT FROM members m WHERE m.classid = 'pg_proc'::regclass AND m.objid = p.oid) LIMIT 3)
+     UNION ALL (SELECT 'type ' || t.oid::regtype FROM pg_type t JOIN used u ON u.oid = t.typnamespace
+                 WHERE t.typrelid = 0 AND t.typelem = 0
+                   AND NOT EXISTS (SELECT FROM members m WHERE m.classid = 'pg_type'::regclass AND m.objid = t.oid) LIMIT 3)
      UNION ALL (SELECT 'large object ' || oid FROM pg_largeobject_metadata LIMIT 3)`,
   )
   if (found.length === 0) return
