@@ -33,7 +33,8 @@ export interface JobOptions {
 
 /**
  * Dumps the databases of a Job, one in each run, and notes each in the status, so that a crash or a failure repeats one
- * database and not all. A dump is one transaction, so one that was interrupted begins anew; one that takes longer than
+ * database and not all. One that is not ready waits behind the others, and one that fails for good is noted, too: the
+ * Job fails at its end. A dump is one transaction, so one that was interrupted begins anew; one that takes longer than
  * a run may (14 minutes, as on Lambda) fails. A Job that is deleted stops what it is doing, and goes when it has
  * stopped.
  */
@@ -50,12 +51,14 @@ export function jobReconciler(options: JobOptions): Controller {
       if (status?.completionTime !== undefined) return expire(job, status.completionTime, ctx)
       if (status?.startTime === undefined)
         return again(0, { status: beginStatus(ctx), ready: waiting('Started', 'the job begins') })
-      const next = job.spec.databases.find(({ name }) => !dumpsOf(job).some(({ database }) => database === name))
-      if (next === undefined) return finish(job, ctx)
+      const open = openOf(job)
+      if (open.length === 0) return end(job, ctx)
       if (timeLeftMs(job, ctx) <= 0)
         return fail(job, 'DeadlineExceeded', 'the job was active longer than its deadline', ctx)
-      if (ctx.attempt > job.spec.backoffLimit) return fail(job, 'BackoffLimitExceeded', neverEnded(next.name), ctx)
-      return oneDump(job, next.name, { ...options, ctx })
+      const next = await firstReady(open, ctx)
+      if (ctx.attempt <= job.spec.backoffLimit) return oneDump(job, next, { ...options, ctx })
+      const message = neverEnded(next.database)
+      return giveUp(job, { database: next.database, reason: 'BackoffLimitExceeded', message }, ctx)
     },
 
     // Runs after the last run has ended: the object outlives its work.
@@ -78,9 +81,48 @@ interface Work extends JobOptions {
   readonly ctx: Context
 }
 
-async function oneDump(job: JobObject, database: string, work: Work): Promise<Outcome<Status>> {
+/** What is neither dumped nor given up. */
+function openOf(job: JobObject): readonly string[] {
+  const over = new Set([...dumpsOf(job), ...failuresOf(job)].map(({ database }) => database))
+  return job.spec.databases.map(({ name }) => name).filter((name) => !over.has(name))
+}
+
+interface Candidate {
+  readonly database: string
+  readonly endpoint: Endpoint | NotReady
+}
+
+/** The first that can be dumped now; the first of all if none can. */
+async function firstReady([database = '', ...others]: readonly string[], ctx: Context): Promise<Candidate> {
+  const first = { database, endpoint: await loginOf(database, ctx) }
+  if (!('reason' in first.endpoint)) return first
+  for (const other of others) {
+    const endpoint = await loginOf(other, ctx)
+    if (!('reason' in endpoint)) return { database: other, endpoint }
+  }
+  return first
+}
+
+/** The others are dumped all the same. */
+async function giveUp(job: JobObject, failure: Failure, ctx: Context): Promise<Outcome<Status>> {
+  const { database, reason, message } = failure
+  if (openOf(job).every((name) => name === database) && failuresOf(job).length === 0)
+    return fail(job, reason, message, ctx)
+  await ctx.event('Warning', reason, message)
+  const failures = [...failuresOf(job), { database, reason, message: message.slice(0, messageLengthMax) }]
+  return again(0, { status: { ...statusOf(job), failures }, ready: waiting(reason, message) })
+}
+
+/** The status has room for those of many databases. */
+const messageLengthMax = 500
+
+function end(job: JobObject, ctx: Context): Promise<Outcome<Status>> | Outcome<Status> {
+  const [failure] = failuresOf(job)
+  return failure === undefined ? finish(job, ctx) : fail(job, failure.reason, failure.message, ctx)
+}
+
+async function oneDump(job: JobObject, { database, endpoint }: Candidate, work: Work): Promise<Outcome<Status>> {
   const { ctx } = work
-  const endpoint = await loginOf(database, ctx)
   if ('reason' in endpoint) {
     const lookAgain = endpoint.reason === loginNotFound ? loginLookAgainMs : lookAgainMs
     return done({
@@ -110,12 +152,8 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
     const isTerminal = error instanceof PostgresFailure && error.kind === 'terminal'
     if (!isTerminal && ctx.attempt < job.spec.backoffLimit) throw error
     const message = error instanceof Error ? error.message : String(error)
-    return fail(
-      job,
-      error instanceof PostgresFailure && isTerminal ? error.reason : 'BackoffLimitExceeded',
-      message,
-      ctx,
-    )
+    const reason = error instanceof PostgresFailure && isTerminal ? error.reason : 'BackoffLimitExceeded'
+    return giveUp(job, { database, reason, message }, ctx)
   }
 }
 
@@ -234,6 +272,12 @@ function statusOf(job: JobObject): Status {
 
 function dumpsOf(job: JobObject): Status['dumps'] & readonly unknown[] {
   return job.status?.dumps ?? []
+}
+
+type Failure = NonNullable<Status['failures']>[number]
+
+function failuresOf(job: JobObject): readonly Failure[] {
+  return job.status?.failures ?? []
 }
 
 function timeLeftMs({ spec, status }: JobObject, ctx: Context): number {

@@ -36,7 +36,7 @@ const jobSpec = z.object({
     .int()
     .min(0)
     .default(6)
-    .describe('Failures in a row, of one database, before the job fails.'),
+    .describe('Failures in a row, of one database, before it is given up.'),
   activeDeadlineSeconds: z.number().int().min(1).optional().describe('The job fails when it has not ended by then.'),
   ttlSecondsAfterFinished: z
     .number()
@@ -73,6 +73,10 @@ export const Job = defineKind({
           ),
       }),
     ),
+    failures: z
+      .array(z.object({ database: z.string(), reason: z.string(), message: z.string() }))
+      .optional()
+      .describe('The databases that are given up, and why. The others are dumped all the same.'),
   }),
   columns: [
     { name: 'Complete', type: 'string', jsonPath: '.status.conditions[?(@.type=="Complete")].status' },

@@ -98,7 +98,7 @@ describe('a Job', () => {
 
   it('fails when its attempts are over, and says by what', async () => {
     dump.fail(new Error('the connection broke'))
-    await job({ backoffLimit: 2 })
+    await job({ databases: ['orders'], backoffLimit: 2 })
     await env.advance('1m')
     expect(dump.count()).toBe(3)
     const failed = { status: 'True', reason: 'BackoffLimitExceeded', message: 'the connection broke' }
@@ -111,7 +111,7 @@ describe('a Job', () => {
 
   it('fails, too, when no attempt comes to its end in the time that a run has', async () => {
     dump.hold()
-    await job({ backoffLimit: 1 })
+    await job({ databases: ['orders'], backoffLimit: 1 })
     await env.advance('27m')
     expect(await condition('Failed')).toBeUndefined()
     await env.advance('3m')
@@ -124,12 +124,37 @@ describe('a Job', () => {
 
   it('fails at once where trying again would not help', async () => {
     dump.fail(new PostgresFailure('terminal', 'UnsupportedObjects', 'it has a partitioned table t'))
-    await job()
+    await job({ databases: ['orders'] })
     expect(dump.count()).toBe(1)
     expect(await condition('Failed')).toMatchObject({
       reason: 'UnsupportedObjects',
       message: 'it has a partitioned table t',
     })
+  })
+
+  it('dumps the others, and fails at its end', async () => {
+    dump.fail(new PostgresFailure('terminal', 'UnsupportedObjects', `it has a table ${'t'.repeat(1_000)}`), 'orders')
+    await job({ databases: ['missing', 'orders', 'users'], activeDeadlineSeconds: 600 })
+    await env.advance('1m')
+    const { dumps, failures } = (await get())?.status ?? {}
+    expect(dumps?.map(({ database }) => database)).toEqual(['users'])
+    const failure = {
+      database: 'orders',
+      reason: 'UnsupportedObjects',
+      message: expect.stringMatching(/^it has a.{492}$/) as string,
+    }
+    expect([failures, await condition('Failed')]).toEqual([[failure], undefined])
+    await env.advance('10m')
+    expect(await condition('Failed')).toMatchObject({ status: 'True', reason: 'DeadlineExceeded' })
+  })
+
+  it('says at its end what the first database failed by', async () => {
+    dump.fail(new PostgresFailure('terminal', 'UnsupportedObjects', 'it has a type t'))
+    await job({ databases: ['orders', 'users'] })
+    await env.advance('1m')
+    expect((await get())?.status?.failures?.map(({ database }) => database)).toEqual(['orders', 'users'])
+    expect(await condition('Failed')).toMatchObject({ reason: 'UnsupportedObjects', message: 'it has a type t' })
+    expect(dump.count()).toBe(2)
   })
 
   it('waits for a database that is not there or not ready, and begins when it is', async () => {
