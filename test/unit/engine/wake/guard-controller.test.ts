@@ -47,6 +47,18 @@ describe("a controller's functions that the relay calls", () => {
     expect(lines).toEqual([[`${what} threw`, { controller: 'widget', error: 'Error: a bug' }]])
   })
 
+  it('tell no value of a Secret that they were given', () => {
+    const config = Buffer.from('hunter2-pass').toString('base64')
+    const secret = { ...object, apiVersion: 'v1', kind: 'Secret', data: { config } }
+    const parse = (): never => JSON.parse(Buffer.from(config, 'base64').toString()) as never
+    const { controller: careless, lines: told } = guarded(parse)
+    careless.maps[0]?.primaries(secret)
+    careless.references[0]?.when({ type: 'modified', touched: ['meta'], object: secret })
+    expect(told).toHaveLength(2)
+    expect(JSON.stringify(told)).toContain('***')
+    expect(JSON.stringify(told)).not.toContain('hunter2')
+  })
+
   it('say what they say where they do not throw', () => {
     const { controller: calm, lines: told } = guarded(() => false)
     expect([calm.when(seen), calm.owns[0]?.when(seen)]).toEqual([false, false])
