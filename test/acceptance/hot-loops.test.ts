@@ -197,6 +197,40 @@ describe('a tight requeue', () => {
   })
 })
 
+describe('a controller of a built-in kind, of whose changes nothing is noted,', () => {
+  const start = async (most: number): Promise<() => number> => {
+    let count = 0
+    const controller = defineReconciler(ConfigMap, {
+      name: 'loop',
+      async reconcile({ metadata: { name } }, ctx) {
+        if (name !== 'o') return done()
+        await ctx.sleep('20ms')
+        if (++count < most) await ctx.patch(ConfigMap, 'o', { data: { n: String(count) } })
+        return done()
+      },
+    })
+    env = await createTestEnv({ reconcilers: [controller] })
+    await env.apply(ConfigMap, { metadata: { name: 'o' }, data: {} })
+    return () => count
+  }
+
+  it('that edits its own objects is a loop too', async () => {
+    const count = await start(1_000)
+    await env.advance('30s')
+    expect(count()).toBeGreaterThan(100)
+    expect(count()).toBeLessThan(200)
+  })
+
+  it('runs at once when a user edits them', async () => {
+    const count = await start(1_000)
+    await env.advance('10s')
+    const before = count()
+    await env.patch(ConfigMap, 'o', { data: { user: 'x' } })
+    await env.advance('1s')
+    expect(count()).toBeGreaterThan(before)
+  })
+})
+
 describe('a rate limit', () => {
   it('per object postpones, never drops, counts no failure and leaves other objects alone', async () => {
     env = await createTestEnv({

@@ -1,6 +1,6 @@
 import { conditionOf, conditionsOf } from '../../model/conditions.ts'
 import { findChangedFields } from '../../model/changed-fields.ts'
-import type { ApiObject } from '../../model/object.ts'
+import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { Wait } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { WakeUp } from '../../ports/work-queue.ts'
@@ -64,7 +64,7 @@ export function createHotLoops(controller: string): HotLoops {
       loop.wokenBy = engine.wait?.kind === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
       const isNew = object.metadata.generation !== loop.generation
       loop.generation = object.metadata.generation
-      if (isNew && engine.change?.by !== controller) return close(loop)
+      if (isNew && isOthersChange({ object, engine }, controller)) return close(loop)
       const isProbe = nowMs - loop.lastRunMs >= probeMs
       if (loop.isOpen && isProbe && !loop.isWanted && wakeUps.every(({ origin }) => origin === 'timer')) close(loop)
       const mayRun = loop.isOpen ? isProbe : loop.bucket.take(nowMs)
@@ -120,6 +120,19 @@ class RecentLoops {
     this.#younger = new Map()
     this.#turnedAtMs = nowMs
   }
+}
+
+/**
+ * Whether somebody else than the controller made the new generation. Of built-in kinds no change is noted: there the
+ * managed fields tell who wrote in the last second of a write.
+ */
+function isOthersChange({ object, engine: { change } }: StoredObject, controller: string): boolean {
+  if (change !== undefined) return change.by !== controller
+  if (isDeleting(object)) return true
+  const entries = (object.metadata.managedFields ?? []).filter(({ subresource }) => subresource === undefined)
+  const last = entries.reduce((latest, { time = '' }) => (time > latest ? time : latest), '')
+  const writers = entries.filter(({ time = '' }) => time === last)
+  return writers.length === 0 || writers.some(({ manager }) => manager !== controller)
 }
 
 function countChanges(changes: Map<string, number>, before: ApiObject, after: ApiObject): void {
