@@ -3,6 +3,7 @@ import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { recordKey } from '../state/removed-record.ts'
 import type { TurnRunner } from '../state/turn.ts'
+import { fanOutName } from '../wake/fan-out.ts'
 import { createDeadLetters, type DeadLettersOptions } from './dead-letter.ts'
 
 /** A run that did not come to its end, by the name of its controller and its object. */
@@ -32,7 +33,8 @@ export async function giveUp(
       await takeIn({ loop, wakeUp: { ...wakeUp, key } })
       const stored = await find(key)
       if (stored === undefined) continue
-      givenUp.set(runText({ loop, key }), stored)
+      // A fan-out that is told again would leave the object a timer, and the timer would run it.
+      for (const name of [loop, fanOutName({ name: loop })]) givenUp.set(runText({ loop: name, key }), stored)
       logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
     } catch (error) {
       logger.error('object not given up', { loop, ...key, error: String(error) })

@@ -1,6 +1,6 @@
 import { asJson, conditionsOf, patchConditions } from '../../model/conditions.ts'
 import { isPaused } from '../../model/control-annotations.ts'
-import { attemptsOf, failureOf, withMemory } from '../../model/engine-state.ts'
+import { attemptsOf, failureOf, withMemory, type EngineState } from '../../model/engine-state.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
@@ -24,15 +24,24 @@ export function slowBackoffMs(chance: number): number {
  */
 export function toStalledState(live: StoredObject, facts: Omit<TurnFacts, 'generation'>): StoredObject {
   const { object, engine } = live
-  if (isStalled(live, facts.nowMs)) return live
+  if (isStalled(live, facts.nowMs)) {
+    const waiting = withoutWishBy(engine, engine.wait?.atMs ?? 0)
+    return waiting === engine ? live : { object, engine: waiting }
+  }
   const { generation } = object.metadata
   const atMs = facts.nowMs + slowBackoffMs(facts.chance)
   const failure = { attempt: attemptsOf(engine, generation) + 1, error: notEnded.message }
-  const next = { ...engine, wait: { kind: 'Backoff', generation, atMs, failure } } as const
+  const next = { ...withoutWishBy(engine, atMs), wait: { kind: 'Backoff', generation, atMs, failure } } as const
   return {
     object: facts.showsStatus ? { ...object, status: toStalledStatus(object, facts.nowMs) } : object,
     engine: withMemory(next, { ...engine.memory, unended: undefined }),
   }
+}
+
+/** A wish for an earlier run would end the wait at once. The run at the end of the wait is for the wish, too. */
+function withoutWishBy(engine: EngineState, atMs: number): EngineState {
+  const { wakeAtMs, netMs: _, ...others } = engine
+  return wakeAtMs === undefined || wakeAtMs > atMs ? engine : others
 }
 
 /** An earlier message has said so, and the time that it set has not come. */

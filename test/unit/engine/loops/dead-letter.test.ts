@@ -165,12 +165,13 @@ describe('a dead message', () => {
     let reads = 0
     store.get = async (at) => {
       const stored = await get(at)
-      if (stored !== undefined && reads++ === 0) await store.replace({ ...stored, engine: { wakeAtMs: 7 } }, ['engine'])
+      if (stored !== undefined && reads++ === 0)
+        await store.replace({ ...stored, engine: { wakeAtMs: 8e12 } }, ['engine'])
       return stored
     }
     await deadLetters(letter)
     store.get = get
-    expect((await store.get(key))?.engine).toMatchObject({ wakeAtMs: 7, wait: { kind: 'Backoff' } })
+    expect((await store.get(key))?.engine).toMatchObject({ wakeAtMs: 8e12, wait: { kind: 'Backoff' } })
   })
 
   it('is not taken in while the store is away', async () => {

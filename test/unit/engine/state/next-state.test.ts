@@ -330,6 +330,16 @@ describe('states without a run', () => {
     expect(toStalledState(once, facts)).toBe(once)
     const later = { ...facts, nowMs: once.engine.wait?.atMs ?? 0 }
     expect(toStalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
+    const atMs = once.engine.wait?.atMs ?? 0
+    const wished = (wakeAtMs: number): StoredObject => ({
+      ...once,
+      engine: { ...once.engine, wakeAtMs, netMs: wakeAtMs },
+    })
+    const [soon, late] = [wished(atMs), wished(atMs + 1)]
+    expect([toStalledState(soon, facts).engine, toStalledState(late, facts)]).toEqual([once.engine, late])
+    // A wish that is due, such as the net of a change, would end the slow wait at once.
+    const { engine } = toStalledState(objectWith({ engine: { wakeAtMs: 1, netMs: 1 } }), facts)
+    expect([engine.wakeAtMs, engine.netMs, (engine.wait?.atMs ?? 0) > 1]).toEqual([undefined, undefined, true])
   })
 
   it('an object that failed otherwise is stalled, though that wait runs', () => {
