@@ -78,7 +78,9 @@ export function runText({ loop, key }: UnendedRun): string {
 
 function isAsGivenUp(before: StoredObject, live: StoredObject | undefined, nowMs: number): boolean {
   const { metadata } = before.object
-  if (live === undefined || (live.engine.wait?.atMs ?? 0) <= nowMs) return false
+  const { wait } = live?.engine ?? {}
+  // A run that came to its end has left another wait, or none.
+  if (live === undefined || (wait?.atMs ?? 0) <= nowMs || !equal(wait, before.engine.wait)) return false
   const { uid, generation, annotations } = live.object.metadata
   return uid === metadata.uid && generation === metadata.generation && equal(annotations, metadata.annotations)
 }

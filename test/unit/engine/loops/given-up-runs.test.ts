@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { UnendedRun } from '../../../../shared/engine/loops/give-up.ts'
-import { ConfigMap, done, reference } from '../../../../shared/index.ts'
+import { again, ConfigMap, done, reference } from '../../../../shared/index.ts'
 import { conditionOf } from '../../../../shared/model/conditions.ts'
 import { startLocalCore } from '../../../../shared/runtime/local/core.ts'
 import { openLocalPorts } from '../../../../shared/runtime/local/ports.ts'
@@ -54,5 +54,38 @@ it.each(['its own change', 'a fan-out'])(
     isPoisoned = false
     await env.advance('20m')
     expect(await conditionIn(env, 'Ready')).toMatchObject({ status: 'True' })
+  },
+)
+
+it.each(['again', 'done'])(
+  'and has come to its end since (%s) is over: what the object refers to wakes it',
+  async (how) => {
+    let [runs, isGivenUp] = [0, false]
+    const controller = widgets(
+      [],
+      async () => {
+        runs++
+        return how === 'again' ? again('6h') : done({ resyncAfter: '6h' })
+      },
+      { watches: [reference(ConfigMap, ({ spec }) => spec.partsRef)] },
+    )
+    await using env = await createTestEnv({
+      reconcilers: [controller],
+      engine: async (clock) => ({
+        ports: openLocalPorts(':memory:', clock),
+        start: (options) => startLocalCore({ ...options, unended: isGivenUp ? [unended] : [] }),
+        isQuiet: () => true,
+      }),
+    })
+    await env.apply(ConfigMap, { metadata: { name: 'c' }, data: { a: '1' } })
+    await env.apply(Widget, { metadata: { name: 'w7' }, spec: { size: 1, partsRef: { name: 'c' } } })
+    await env.settle()
+    isGivenUp = true
+    await env.crash()
+    await env.advance('20m')
+    expect(runs).toBe(2)
+    await env.patch(ConfigMap, 'c', { data: { a: '2' } })
+    await env.advance('1m')
+    expect(runs).toBe(3)
   },
 )
