@@ -80,10 +80,17 @@ function waitBeforeRun({ wakeUps }: Pick<Turn, 'wakeUps'>, { object, engine }: S
   const now = wakeUps.filter(({ origin }) => !isHint(origin))
   if (now.length === 0) {
     if (engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
+    if (wakeUps.some(({ origin }) => origin === 'resync') && isBeyondPeriod({ object, engine }, nowMs)) return 0
     return Math.max(0, (dueAtMs(engine) ?? Infinity) - nowMs)
   }
   if (engine.change !== undefined && now.some(({ origin }) => origin === 'resync')) return 0
   return Math.max(0, Math.min(...now.map(({ notBeforeMs = 0 }) => notBeforeMs)) - nowMs)
+}
+
+/** A clock that was ahead has set the timer of its own period: no such timer is further away than the period. */
+function isBeyondPeriod({ object, engine: { wait } }: StoredObject, nowMs: number): boolean {
+  const periodMs = ownResyncMs(object) ?? 0
+  return wait?.kind === 'Resync' && periodMs > 0 && wait.atMs - nowMs > periodMs
 }
 
 /** None of them is a change, which may be debounced: that message is the only one of it. */

@@ -118,6 +118,27 @@ const rows: readonly Row[] = [
     admission: { kind: 'hide', untilMs: nowMs + 30_000 },
   },
   {
+    what: 'a resync of an object whose own period was set by a clock that was ahead',
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: { wait: { kind: 'Resync', generation: 1, atMs: nowMs + 600_001 } },
+    wakeUps: [resync],
+    admission: run,
+  },
+  {
+    what: 'a resync of an object whose own period is not over',
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: { wait: { kind: 'Resync', generation: 1, atMs: nowMs + 600_000 } },
+    wakeUps: [resync],
+    admission: { kind: 'sleep', atMs: nowMs + 600_000 },
+  },
+  {
+    what: 'a timer of an object whose own period was set by a clock that was ahead',
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: { wait: { kind: 'Resync', generation: 1, atMs: nowMs + 600_001 } },
+    wakeUps: [timer],
+    admission: { kind: 'sleep', atMs: nowMs + 600_001 },
+  },
+  {
     what: 'a resync of an object with a period of its own',
     metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
     engine: requeue(nowMs + 9_000),
