@@ -51,7 +51,7 @@ export function definitionController({
     const graceMs = (parseTimestamp(object.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
     // What is found behind the grace is all there is.
     const isDoomed = doomedWith(resources, customResourceDefinitionKind, object)
-    if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return again('1s')
+    if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return again(lookAgainMs(-graceMs))
     // It may have been marked by a clock that was ahead.
     return graceMs > 0 ? again(`${Math.ceil(Math.min(graceMs, definitionGraceMs))}ms`) : done()
   }
@@ -73,6 +73,14 @@ export function definitionController({
     return again('5s')
   }
   return { ...lifecycle(customResourceDefinitionKind, crdFinalizer, cleanup), reconcile }
+}
+
+/**
+ * When to look again for what is held by the finalizers of others, who tell nobody when they are done: after a tenth of
+ * the time that it has taken so far, between a second and half a minute.
+ */
+export function lookAgainMs(takenMs: number): number {
+  return Math.ceil(Math.min(30_000, Math.max(1_000, takenMs / 10)))
 }
 
 /** A controller of a built-in kind whose objects go when their clean-up is done. */

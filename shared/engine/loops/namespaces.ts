@@ -17,7 +17,7 @@ import { namespaceFinalizer } from '../../resources/strategies.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done } from '../../reconciler/outcome.ts'
 import { deleteContent, doomedWith, type KindLeft } from './delete-all.ts'
-import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
+import { lifecycle, lookAgainMs, type LifecycleOptions } from './lifecycles.ts'
 
 /**
  * A namespace goes once nothing is in it, and says until then what is left. Its content stays for five seconds, as it
@@ -28,14 +28,15 @@ import { lifecycle, type LifecycleOptions } from './lifecycles.ts'
 export function namespaceController({ resources, catalog }: LifecycleOptions): Controller {
   const cleanup: Controller['reconcile'] = async (namespace, ctx) => {
     const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
-    // It may have been marked by a clock that was ahead.
-    const leftMs = Math.min(graceMs, graceEndMs(namespace) - ctx.now())
+    const untilMs = graceEndMs(namespace) - ctx.now()
+    // It may have been marked by a clock that was ahead: then nobody knows how long ago.
+    const leftMs = untilMs > graceMs + clockErrorMsMax ? 0 : Math.min(graceMs, untilMs)
     if (leftMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(leftMs)}ms`)
     const isDoomed = doomedWith(resources, namespaceKind, namespace)
     const left = await deleteContent(resources, kinds, { namespace: namespace.metadata.name, isDoomed })
     if (left.length === 0) return done()
     await tell(resources, namespace, { left, nowMs: ctx.now() })
-    return again('1s')
+    return again(lookAgainMs(-untilMs))
   }
   const reconcile: Controller['reconcile'] = async ({ metadata }) => {
     await createAccount(resources, metadata.name)
@@ -80,6 +81,8 @@ export const accountRoute: Route = {
 }
 
 const graceMs = 5_000
+/** Clocks that are right differ by less. */
+const clockErrorMsMax = 60_000
 
 function graceEndMs({ metadata: { deletionTimestamp = '' } }: ApiObject): number {
   return (parseTimestamp(deletionTimestamp) ?? 0) + graceMs

@@ -86,6 +86,22 @@ describe('a namespace that is being deleted', () => {
     expect(await harness.send(`GET ${secrets}/s`)).toMatchObject({ status: 404 })
   })
 
+  it('that a clock ahead of this one has marked does not wait for it', async () => {
+    await harness.send(`POST ${secrets}`, { body: { metadata: { name: 's' } } })
+    await harness.send('DELETE /api/v1/namespaces/n')
+    expect(await cleanUp(-60_000)).toMatchObject({ kind: 'again', afterMs: 5_000 })
+    expect(await cleanUp(-60_001)).toMatchObject({ kind: 'done' })
+  })
+
+  it('is looked through the more seldom the longer others hold its content', async () => {
+    await harness.send(`POST ${widgets}`, { body: widget('w', {}, { finalizers: ['example.com/held'] }) })
+    await harness.send('DELETE /api/v1/namespaces/n')
+    const waits = [15_000, 25_000, 300_000, 86_400_000].map(
+      async (sinceMs) => (await cleanUp(5_000 + sinceMs)) as object,
+    )
+    expect(await Promise.all(waits)).toMatchObject([1_500, 2_500, 30_000, 30_000].map((afterMs) => ({ afterMs })))
+  })
+
   it('keeps Secrets until the custom objects are gone, and says what is left', async () => {
     await harness.send(`POST ${secrets}`, { body: { metadata: { name: 's' } } })
     await harness.send(`POST ${widgets}`, { body: widget('w', {}, { finalizers: ['example.com/held'] }) })
