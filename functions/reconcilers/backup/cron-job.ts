@@ -111,12 +111,15 @@ interface Run {
   readonly nowMs: number
 }
 
+/** Clocks that are right differ by less. */
+const clockErrorMsMax = 60_000
+
 function report(cron: Cron, { plan, jobs, started, nowMs }: Run): Outcome<StatusReport> {
   const names = jobs.filter(({ name, finished }) => finished === undefined && !plan.replaced.includes(name))
   const active = [...new Set([...names.map(({ name }) => name), ...(started === undefined ? [] : [started])])]
   const { createdMs, lastMs } = timesOf(cron)
-  // One to come is of a clock that was ahead: from now on this one counts, or no time would be due before then.
-  const keptMs = (lastMs ?? createdMs) > nowMs ? nowMs : lastMs
+  // One long to come is of a clock that was ahead: from now on this one counts, or no time would be due before then.
+  const keptMs = (lastMs ?? createdMs) > nowMs + clockErrorMsMax ? nowMs : lastMs
   const settledMs = plan.startMs ?? keptMs
   const lastScheduleTime = settledMs === undefined ? undefined : timeText(settledMs)
   const lastSuccessfulTime = lastSuccess(cron.status, jobs)

@@ -55,10 +55,9 @@ export function jobReconciler(options: JobOptions): Controller {
       if (open.length === 0) return end(job, ctx)
       if (timeLeftMs(job, ctx) <= 0)
         return fail(job, 'DeadlineExceeded', 'the job was active longer than its deadline', ctx)
-      const next = await firstReady(open, ctx)
-      if (ctx.attempt <= job.spec.backoffLimit) return oneDump(job, next, { ...options, ctx })
-      const message = neverEnded(next.database)
-      return giveUp(job, { database: next.database, reason: 'BackoffLimitExceeded', message }, ctx)
+      const database = await nextOf(open, ctx)
+      if (ctx.attempt <= job.spec.backoffLimit) return oneDump(job, database, { ...options, ctx })
+      return giveUp(job, { database, reason: 'BackoffLimitExceeded', message: neverEnded(database) }, ctx)
     },
 
     // Runs after the last run has ended: the object outlives its work.
@@ -87,21 +86,25 @@ function openOf(job: JobObject): readonly string[] {
   return job.spec.databases.map(({ name }) => name).filter((name) => !over.has(name))
 }
 
-interface Candidate {
-  readonly database: string
-  readonly endpoint: Endpoint | NotReady
+/**
+ * The first that can be dumped now; the first of all if none can. While attempts fail, it is the one that they are for:
+ * their number is that of the runs.
+ */
+async function nextOf(open: readonly string[], ctx: Context): Promise<string> {
+  const tried = ctx.notes.get(triedNote)
+  if (ctx.attempt > 0 && typeof tried === 'string' && open.includes(tried)) return tried
+  for (const database of open) {
+    // What cannot be read now is the concern of its own attempt.
+    const isReady = await loginOf(database, ctx).then(
+      (endpoint) => !('reason' in endpoint),
+      () => false,
+    )
+    if (isReady) return database
+  }
+  return open[0] ?? ''
 }
 
-/** The first that can be dumped now; the first of all if none can. */
-async function firstReady([database = '', ...others]: readonly string[], ctx: Context): Promise<Candidate> {
-  const first = { database, endpoint: await loginOf(database, ctx) }
-  if (!('reason' in first.endpoint)) return first
-  for (const other of others) {
-    const endpoint = await loginOf(other, ctx)
-    if (!('reason' in endpoint)) return { database: other, endpoint }
-  }
-  return first
-}
+const triedNote = 'tried'
 
 /** The others are dumped all the same. */
 async function giveUp(job: JobObject, failure: Failure, ctx: Context): Promise<Outcome<Status>> {
@@ -109,7 +112,8 @@ async function giveUp(job: JobObject, failure: Failure, ctx: Context): Promise<O
   if (openOf(job).every((name) => name === database) && failuresOf(job).length === 0)
     return fail(job, reason, message, ctx)
   await ctx.event('Warning', reason, message)
-  const failures = [...failuresOf(job), { database, reason, message: message.slice(0, messageLengthMax) }]
+  const told = ctx.outside.conceal(message).slice(0, messageLengthMax).toWellFormed()
+  const failures = [...failuresOf(job), { database, reason, message: told }]
   return again(0, { status: { ...statusOf(job), failures }, ready: waiting(reason, message) })
 }
 
@@ -121,18 +125,20 @@ function end(job: JobObject, ctx: Context): Promise<Outcome<Status>> | Outcome<S
   return failure === undefined ? finish(job, ctx) : fail(job, failure.reason, failure.message, ctx)
 }
 
-async function oneDump(job: JobObject, { database, endpoint }: Candidate, work: Work): Promise<Outcome<Status>> {
+async function oneDump(job: JobObject, database: string, work: Work): Promise<Outcome<Status>> {
   const { ctx } = work
-  if ('reason' in endpoint) {
-    const lookAgain = endpoint.reason === loginNotFound ? loginLookAgainMs : lookAgainMs
-    return done({
-      status: statusOf(job),
-      ready: endpoint,
-      // The deadline may have passed while the login was read.
-      resyncAfter: Math.max(0, Math.min(lookAgain, timeLeftMs(job, ctx))),
-    })
+  if (ctx.notes.get(triedNote) !== database) {
+    ctx.notes.set(triedNote, database)
+    await ctx.notes.keep()
   }
   try {
+    const endpoint = await loginOf(database, ctx)
+    if ('reason' in endpoint) {
+      const lookAgain = endpoint.reason === loginNotFound ? loginLookAgainMs : lookAgainMs
+      // The deadline may have passed while the login was read.
+      const resyncAfter = Math.max(0, Math.min(lookAgain, timeLeftMs(job, ctx)))
+      return done({ status: statusOf(job), ready: endpoint, resyncAfter })
+    }
     const dumped = await untilDeleted(job, ctx, (signal) => store(job, { ...work, database, endpoint, signal }))
     await ctx.event(
       'Normal',

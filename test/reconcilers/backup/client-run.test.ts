@@ -54,7 +54,7 @@ describe('a program of PostgreSQL', () => {
   })
 
   it('that writes more than there is room for is a failure: half of a list is none', async () => {
-    const run = runOf(`cat > /dev/null; head -c ${64 * 1024 * 1024} /dev/zero`)
+    const run = runOf(`cat > /dev/null; yes a | head -c ${64 * 1024 * 1024 + 20}`)
     await expect(feedInput(run, Readable.from([Buffer.from('x')]))).rejects.toThrow(
       'what it wrote is too long to be read',
     )

@@ -39,3 +39,23 @@ it.each(['Allow', 'Forbid'] as const)(
     expect((await env.get(CronJob, 'hourly'))?.status?.lastScheduleTime).toMatch(/^2026/)
   },
 )
+
+it('a clock that was ahead by seconds repeats no run', async () => {
+  let aheadMs = 0
+  await using env = await createTestEnv({ reconcilers: [aheadBy(() => aheadMs)], tickMs: 500 })
+  const spec = { schedule: '0 * * * *', jobTemplate: { spec: { databases: [{ name: 'orders' }], folder: 'hourly' } } }
+  await env.apply(CronJob, { metadata: { name: 'hourly' }, spec: { ...spec, concurrencyPolicy: 'Replace' } })
+  await env.advance('59m')
+  await env.advance('58s')
+  const look = async (ms: number): Promise<readonly string[]> => {
+    aheadMs = ms
+    await env.patch(CronJob, 'hourly', { metadata: { annotations: { look: String(ms) } } })
+    await env.settle()
+    return (await env.list(Job)).map(({ metadata: { uid } }) => uid)
+  }
+  const before = await look(3_000)
+  expect(before).toHaveLength(1)
+  await look(0)
+  await env.advance('1m')
+  expect(await look(0)).toEqual(before)
+})

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Job } from '../../../functions/reconcilers/backup/kinds.ts'
 import { backupReconcilersOver } from '../../../functions/reconcilers/backup/reconcilers.ts'
 import { PostgresFailure } from '../../../functions/reconcilers/postgres/failure.ts'
-import { Secret } from '../../../shared/index.ts'
+import { OperatingError, Secret } from '../../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../../shared/testing/test-env.ts'
 import {
   createMemoryArchive,
@@ -146,6 +146,40 @@ describe('a Job', () => {
     expect([failures, await condition('Failed')]).toEqual([[failure], undefined])
     await env.advance('10m')
     expect(await condition('Failed')).toMatchObject({ status: 'True', reason: 'DeadlineExceeded' })
+  })
+
+  it('gives up no database for the failures of another', async () => {
+    dump.fail(new Error('the connection broke'))
+    await job({ backoffLimit: 3 })
+    for (let i = 0; i < 60 && dump.count('orders') < 3; i++) await env.advance('1s')
+    // As when its server is started anew: it is not ready, and the other one fails by the same outage.
+    await env.applyManifest(databaseManifest('orders', 'away'))
+    for (let i = 0; i < 60 && dump.count('users') < 1; i++) await env.advance('1s')
+    dump.mend()
+    await env.applyManifest(databaseManifest('orders'))
+    await env.advance('2m')
+    const { dumps, failures } = (await get())?.status ?? {}
+    expect([dumps?.map(({ database }) => database).toSorted(), failures]).toEqual([['orders', 'users'], undefined])
+  })
+
+  it('gives up a database that cannot be read, after the others', async () => {
+    const isOrders = (key: unknown) => isDatabase(key) && (key as { readonly name: string }).name === 'orders'
+    env.faults.always('store.get', { kind: 'error', error: new OperatingError('DAMAGED', 'it is damaged') }, ([key]) =>
+      isOrders(key),
+    )
+    await job({ backoffLimit: 2 })
+    await env.advance('10m')
+    const { dumps, failures } = (await get())?.status ?? {}
+    expect(dumps?.map(({ database }) => database)).toEqual(['users'])
+    expect([failures, await condition('Failed')]).toEqual([undefined, expect.objectContaining({ status: 'True' })])
+  })
+
+  it('tells no part of a password', async () => {
+    dump.fail(new Error(`${'text '.repeat(97)}x correct horse battery staple is refused`), 'orders')
+    await job({ databases: ['orders', 'users'], backoffLimit: 0 })
+    await env.advance('1m')
+    expect((await get())?.status?.failures).toHaveLength(1)
+    expect(JSON.stringify(await get())).not.toContain('correct')
   })
 
   it('says at its end what the first database failed by', async () => {

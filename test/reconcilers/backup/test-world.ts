@@ -90,7 +90,13 @@ export const readyDatabases: Controller = defineReconciler(PostgresDatabase, {
   async reconcile({ metadata: { name }, spec }, ctx) {
     if (spec.clusterRef.name === 'away') return done({ ready: { reason: 'ClusterNotReady', message: 'it is away' } })
     const secret = `${name}-connection`
-    const stringData = { host: '127.0.0.1', port: '5432', username: name, password: 'pw', database: name }
+    const stringData = {
+      host: '127.0.0.1',
+      port: '5432',
+      username: name,
+      password: 'correct horse battery staple',
+      database: name,
+    }
     await ctx.apply(Secret, { metadata: { name: secret }, stringData })
     return done({ status: { database: name, role: name, secretRef: { name: secret } } })
   },

@@ -53,9 +53,9 @@ export async function feedInput(run: ClientRun, content: AsyncIterable<Uint8Arra
     }
     stdin.end()
     await started.expectSuccess()
-    const text = written()
+    const { text, isCut } = written()
     // Half of a list would be restored as if it were all of it.
-    if (text.length >= outputLength) throw failureOf(run.purpose, 'what it wrote is too long to be read')
+    if (isCut) throw failureOf(run.purpose, 'what it wrote is too long to be read')
     return text
   } finally {
     await started.end()
@@ -92,7 +92,7 @@ function start({ program, args, endpoint, purpose, signal }: ClientRun) {
     async expectSuccess() {
       await closed
       signal.throwIfAborted()
-      const said = complaint().replaceAll(endpoint.password || '\0', '…')
+      const said = complaint().text.replaceAll(endpoint.password || '\0', '…')
       if (failure !== undefined) throw failureOf(purpose, failure.message)
       if (code !== 0 || said !== '') throw failureOf(purpose, said || `it ended with ${code ?? 'a signal'}`)
     },
@@ -125,12 +125,14 @@ function environmentOf({ host, port, user, password, database }: Endpoint): Read
   }
 }
 
-function collect(stream: Readable, lengthMax: number): () => string {
-  let text = ''
+/** The beginning of what comes, and whether there was more. */
+function collect(stream: Readable, lengthMax: number): () => { readonly text: string; readonly isCut: boolean } {
+  let [text, isCut] = ['', false]
   stream.setEncoding('utf8').on('data', (chunk: string) => {
+    isCut ||= chunk.length > lengthMax - text.length
     if (text.length < lengthMax) text += chunk.slice(0, lengthMax - text.length)
   })
-  return () => text.trim()
+  return () => ({ text: text.trim(), isCut })
 }
 
 /** A right that is missing stays missing until somebody gives it; all else is tried again. */
