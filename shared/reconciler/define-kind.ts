@@ -113,18 +113,33 @@ function definitionOf(
     },
   }
   refuseWrongNames(definition)
-  refuseWrongColumns(options)
+  refuseWrongColumns(kind, options, 'columns')
+  for (const one of older) {
+    refuseUnknownOptions(`${kind}: olderVersions: ${one.version}`, one, knownOlderOptions)
+    refuseWrongColumns(kind, one, `olderVersions.${one.version}.columns`)
+  }
   return definition
 }
 
-function refuseWrongColumns({
-  kind,
-  columns = [],
-}: {
-  readonly kind: string
-  readonly columns?: readonly PrinterColumn[]
-}): void {
-  const [error] = checkColumns([...columns, ...commonColumns], 'columns')
+const knownOlderOptions: KnownOptions<OlderVersion> = {
+  version: true,
+  spec: true,
+  status: true,
+  upgrade: true,
+  downgrade: true,
+  served: true,
+  deprecated: true,
+  description: true,
+  rules: true,
+  columns: true,
+}
+
+function refuseWrongColumns(
+  kind: string,
+  { columns = [] }: { readonly columns?: readonly PrinterColumn[] },
+  path: string,
+): void {
+  const [error] = checkColumns([...columns, ...commonColumns], path)
   if (error !== undefined) throw new DefinitionError(`${kind}: ${error.field}: ${error.message}`)
 }
 

@@ -55,7 +55,7 @@ export function or<Read>(...predicates: readonly Predicate<Read>[]): Predicate<R
   return (change) => predicates.some((passes) => passes(change))
 }
 
-/** Changes that it does not let pass, creation and removal. */
+/** Changes that it does not let pass. Creation and removal always pass, so that every object has its first run. */
 export function not<Read>(predicate: Predicate<Read>): Predicate<Read> {
   return (change) => change.type !== 'modified' || !predicate(change)
 }

@@ -8,7 +8,7 @@ import { refusePromise } from '../refuse-promise.ts'
 import { CallFailed, RateLimited } from './calls.ts'
 import { declarationDigest } from './declaration.ts'
 import { decide, leftByPolicy, type End, type Left } from './decide.ts'
-import { beginningOfPaths, note, recall, withoutEntity, withShown } from './memory.ts'
+import { beginningOfPaths, note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs, type NotedOutputs } from './outputs.ts'
 import { policyOf } from './policy.ts'
 import { findRequired, type Found } from './requirements.ts'
@@ -174,7 +174,7 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   refusePromise(shown, 'shown tells its fields at once')
   if (shown !== undefined) run.shown = shown
   const request = reconcileRequestOf(run.object)
-  const { refusal: _, wait: __, differs: ___, locked: ____, digest: _____, ...memory } = run.memory
+  const { refusal: _, wait: __, differs: ___, locked: ____, digest: _____, ...memory } = asMirror(run, entity)
   remember(run, {
     ...(shown === undefined ? memory : withShown(memory, shown)),
     ...(run.owesMark !== true && { digest: declarationDigest(run.object, found.identity) }),
@@ -185,6 +185,13 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   })
   const untilMs = run.periodMs === 0 ? Infinity : ctx.now() + run.periodMs
   return asDeclared(run, run.owesMark === true ? Math.min(untilMs, ctx.now() + markMs) : untilMs)
+}
+
+/** Versions before 2026-11-29 noted an entity that is only observed as one that was adopted: it has no mark. */
+function asMirror<Client>({ memory, policy, spec, object }: ExternalRun<Client>, entity: JsonObject): ExternalMemory {
+  const { adopted, ...others } = memory
+  const isOwn = spec.far.api.ownerOf?.(entity) === object.metadata.uid
+  return adopted === undefined || !policy.observesOnly || isOwn ? memory : { ...others, mirrored: true }
 }
 
 /** What the far side gave out. */

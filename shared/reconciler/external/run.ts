@@ -169,7 +169,9 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
   const { differs, locked } = compareEntity(run, entity)
-  return { is: 'present', id: idIn(run, entity), differs, locked, ...(owner !== undefined && { owner }) }
+  // Of what is not told it cannot be said that it differs.
+  const lockedThere = locked.filter((path) => entity[topOf(path)] !== undefined)
+  return { is: 'present', id: idIn(run, entity), differs, locked: lockedThere, ...(owner !== undefined && { owner }) }
 }
 
 /** What is no id, as `String` writes it, too: it is not the name of another entity, nor of one that is gone. */

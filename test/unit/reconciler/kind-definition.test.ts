@@ -388,6 +388,16 @@ describe('the names of a kind', () => {
     expect(define).toThrow(why)
   })
 
+  it.each([
+    [{ rule: [] }, 'Page: olderVersions: v0: there is no option rule: rules is probably meant'],
+    [{ columns: [{ name: 'N', type: 'string', jsonPath: 'spec.n' }] }, 'Page: olderVersions.v0.columns[0].jsonPath: '],
+  ])('go with options that are right in older versions, too: %j', (wrong, why) => {
+    const convert = ({ spec }: { readonly spec: unknown }) => ({ spec })
+    const options = { spec: textSpec, upgrade: convert, downgrade: convert, ...wrong }
+    const olderVersions = (older: (name: string, one: object) => unknown) => [older('v0', options)]
+    expect(() => versionsOf({ olderVersions })).toThrow(why)
+  })
+
   it('are refused of an older version, too', () => {
     const olderVersions = (older: (name: string, one: object) => unknown) => [older('1', { spec: textSpec })]
     expect(() => versionsOf({ olderVersions })).toThrow(`Page: olderVersions: Invalid value: "1": ${labelWords}`)

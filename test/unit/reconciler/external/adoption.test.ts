@@ -8,6 +8,7 @@ import {
   HttpError,
   Secret,
   type Condition,
+  type Controller,
   type ExternalApi,
   type ExternalOptions,
   type JsonObject,
@@ -49,13 +50,16 @@ function createFarSide() {
 type FarSide = ReturnType<typeof createFarSide>
 
 function start(api: ExternalApi<null>, options: Partial<ExternalOptions<Box, {}, null>> = {}): Promise<TestEnv> {
-  const controller = defineExternal(Box, {
+  return createTestEnv({ reconcilers: [boxes(api, options)] })
+}
+
+function boxes(api: ExternalApi<null>, options: Partial<ExternalOptions<Box, {}, null>> = {}): Controller {
+  return defineExternal(Box, {
     connect: async () => null,
     declared: ({ spec: { address, size } }: Box, { owner: { uid } }) => ({ address, size, owner: uid }),
     api,
     ...options,
   })
-  return createTestEnv({ reconcilers: [controller] })
 }
 
 async function conditionIn(env: TestEnv, name: string, type = 'Ready'): Promise<Condition | undefined> {
@@ -96,6 +100,29 @@ describe('an entity that was only observed', () => {
     await env.delete(Box, 'a')
     await env.advance('1m')
     expect([await env.get(Box, 'a'), far.entities.get('x')]).toEqual([undefined, made])
+  })
+
+  it('is not deleted with the object, though an earlier version noted that it was adopted', async () => {
+    const { entities, api } = createFarSide()
+    entities.set('x', made)
+    const controller = boxes(api)
+    let isEarlier = true
+    const reconcile: Controller['reconcile'] = async (box, ctx) => {
+      const outcome = await controller.reconcile(box, ctx)
+      const { mirrored, ...others } = (ctx.notes.get('external') ?? {}) as JsonObject
+      if (isEarlier && mirrored === true) ctx.notes.set('external', { ...others, adopted: 'match' })
+      return outcome
+    }
+    await using env = await createTestEnv({ reconcilers: [{ ...controller, reconcile }] })
+    await env.apply(Box, { metadata: { name: 'a', annotations: mirror }, spec: { size: 9 } })
+    await env.settle()
+    isEarlier = false
+    await env.advance('5m')
+    await env.patch(Box, 'a', { metadata: { annotations: { 'setpoint.dev/manage': null } } })
+    await env.settle()
+    await env.delete(Box, 'a')
+    await env.advance('1m')
+    expect(entities.get('x')).toEqual(made)
   })
 
   it('is not told to be adopted', async () => {
