@@ -221,13 +221,16 @@ describe('a controller of a built-in kind, of whose changes nothing is noted,', 
     expect(count()).toBeLessThan(200)
   })
 
-  it('runs at once when a user edits them', async () => {
+  it('runs at once when a user edits them, or takes something away', async () => {
     const count = await start(1_000)
-    await env.advance('10s')
-    const before = count()
-    await env.patch(ConfigMap, 'o', { data: { user: 'x' } })
-    await env.advance('1s')
-    expect(count()).toBeGreaterThan(before)
+    await env.patch(ConfigMap, 'o', { data: { user: 'w' } })
+    for (const user of ['x', null]) {
+      await env.advance('12s')
+      const before = count()
+      await env.patch(ConfigMap, 'o', { data: { user } })
+      await env.advance('1s')
+      expect(count()).toBeGreaterThan(before)
+    }
   })
 })
 

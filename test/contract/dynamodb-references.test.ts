@@ -130,6 +130,16 @@ describe('when a referrer is removed', () => {
     },
   )
 
+  it('and its deletes are throttled, whoever notes that it is gone deletes what is left', async () => {
+    const store = createDynamodbStore(optionsOver(dynalite.transport))
+    const live = await store.create(storedWidget('w'))
+    await index.setReferences(referrer, [a])
+    await createDynamodbStore(faulty(all('DeleteItem'))).remove(live)
+    expect([await index.references(referrer), await referrersOf()]).toEqual([[], [1, 0, 0]])
+    await index.setReferences(referrer, [])
+    expect(await referrersOf()).toEqual([0, 0, 0])
+  })
+
   it('and the next one of its name notes the same meanwhile, its entries stay', async () => {
     const store = createDynamodbStore(optionsOver(dynalite.transport))
     const live = await store.create(storedWidget('w'))

@@ -1,6 +1,7 @@
 import { conditionOf, conditionsOf } from '../../model/conditions.ts'
 import { findChangedFields } from '../../model/changed-fields.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
+import { parseTimestamp } from '../../model/time.ts'
 import type { Wait } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { WakeUp } from '../../ports/work-queue.ts'
@@ -39,6 +40,8 @@ export interface Blocked {
 
 const limits = { burst: 100, perSecond: 1 }
 const probeMs = 30_000
+/** Within this time a controller hears of its own write. */
+const soonMs = 5_000
 /** From here on it is noted what each run changes. */
 const suspicious = 50
 
@@ -64,7 +67,7 @@ export function createHotLoops(controller: string): HotLoops {
       loop.wokenBy = engine.wait?.kind === 'Requeue' ? 'its own request to run again' : (wakeUps[0]?.reason ?? '')
       const isNew = object.metadata.generation !== loop.generation
       loop.generation = object.metadata.generation
-      if (isNew && isOthersChange({ object, engine }, controller)) return close(loop)
+      if (isNew && isOthersChange({ object, engine }, controller, nowMs)) return close(loop)
       const isProbe = nowMs - loop.lastRunMs >= probeMs
       if (loop.isOpen && isProbe && !loop.isWanted && wakeUps.every(({ origin }) => origin === 'timer')) close(loop)
       const mayRun = loop.isOpen ? isProbe : loop.bucket.take(nowMs)
@@ -124,14 +127,16 @@ class RecentLoops {
 
 /**
  * Whether somebody else than the controller made the new generation. Of built-in kinds no change is noted: there the
- * managed fields tell who wrote in the last second of a write.
+ * managed fields tell who wrote in the last second of a write, but not who only took fields away. What the controller
+ * writes wakes it at once.
  */
-function isOthersChange({ object, engine: { change } }: StoredObject, controller: string): boolean {
+function isOthersChange({ object, engine: { change } }: StoredObject, controller: string, nowMs: number): boolean {
   if (change !== undefined) return change.by !== controller
   if (isDeleting(object)) return true
   const entries = (object.metadata.managedFields ?? []).filter(({ subresource }) => subresource === undefined)
   const last = entries.reduce((latest, { time = '' }) => (time > latest ? time : latest), '')
   const writers = entries.filter(({ time = '' }) => time === last)
+  if (nowMs - (parseTimestamp(last) ?? 0) > soonMs) return true
   return writers.length === 0 || writers.some(({ manager }) => manager !== controller)
 }
 

@@ -54,11 +54,14 @@ export function createReferences(controllers: readonly Controller[], { store, in
     return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
   }
 
-  /** The removal took its notes away; a change from before it, which was told later, may have noted them again. */
+  /**
+   * The removal took its notes away, or was interrupted in that. A change from before it, which was told later, may
+   * have noted them again.
+   */
   async function forgetRemoved(key: ObjectKey): Promise<void> {
     // Undefined: it is damaged, and so it is there.
     const isThere = await absentIfDamaged(async () => (await store.get(key)) !== undefined)
-    if (isThere === false && (await index.references(key)).length > 0) await index.setReferences(key, [])
+    if (isThere === false) await index.setReferences(key, [])
   }
 
   return {

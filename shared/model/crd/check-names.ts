@@ -1,7 +1,6 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../custom-resource-definition.ts'
 import { dnsLabelFault, dnsSubdomainFault } from '../dns-name.ts'
 import { approvalAnnotation, isKubernetesGroup } from '../kubernetes-groups.ts'
-import { isRemovedGroup } from '../removed-kind.ts'
 import { child, entry, type FieldError, invalid, fieldRequired } from '../schema/field-error.ts'
 
 /** The name of a definition, its group, and the names of its kind. */
@@ -39,7 +38,6 @@ function checkGroup(group: string, annotations: Readonly<Record<string, string>>
   if (group === '') return [fieldRequired('spec.group')]
   const fault = dnsSubdomainFault(group)
   if (fault !== undefined) return [invalid('spec.group', group, fault)]
-  if (isRemovedGroup(group)) return [invalid('spec.group', group, 'is kept for records of the control plane')]
   if (!group.includes('.') && !(isKubernetesGroup(group) && approvalAnnotation in annotations))
     return [invalid('spec.group', group, 'should be a domain with at least one dot')]
   return isKubernetesGroup(group) ? checkApproval(annotations) : []

@@ -202,11 +202,6 @@ const rows: readonly Row[] = [
     errors: ['spec.group: Invalid value: "Example.com": a lowercase RFC 1123 subdomain must'],
   },
   {
-    because: 'what is kept of removed objects is served by nobody',
-    crd: inGroup('removed.core'),
-    errors: ['spec.group: Invalid value: "removed.core": is kept for records of the control plane'],
-  },
-  {
     because: 'groups of Kubernetes are not for everybody',
     crd: inGroup('apps.k8s.io'),
     errors: [

@@ -135,6 +135,7 @@ describe('a definition in a group of the control plane', () => {
   it.each<[string, string, object, string]>([
     ['rbac.authorization.k8s.io', 'fakes', { kind: 'ClusterRoleBinding' }, taken('kind', 'ClusterRoleBinding')],
     ['rbac.authorization.k8s.io', 'roles', {}, taken('plural', 'roles')],
+    ['removed.core', 'secrets', { kind: 'Secret' }, 'spec.group: Invalid value: "removed.core": is kept for records'],
     ['coordination.k8s.io', 'fakes', { singular: 'lease' }, taken('singular', 'lease')],
     ['coordination.k8s.io', 'fakes', { listKind: 'LeaseList' }, taken('listKind', 'LeaseList')],
     ['events.k8s.io', 'fakes', { kind: 'Event' }, taken('kind', 'Event')],

@@ -248,12 +248,14 @@ it('forgets what was noted behind the removal, and nothing of what has that name
   await forget({ ...opened.store, get: damaged })
   expect(lists).toEqual([[key]])
   await forget()
-  await forget()
   expect(lists).toEqual([[key], []])
+  // What was interrupted may look done: the index knows what is left, and finds nothing to write if nothing is.
+  await forget()
+  expect(lists).toEqual([[key], [], []])
   lists.push([key])
   await create('b')
   await forget()
-  expect(lists).toEqual([[key], [], [key]])
+  expect(lists).toEqual([[key], [], [], [key]])
 })
 
 it('is asked nothing by a removal, by what the engine keeps, or by objects that nobody asks', async () => {
