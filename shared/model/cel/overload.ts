@@ -63,11 +63,19 @@ export function accepts(type: Type, value: Value): boolean {
       return true
     case 'object':
       return kindOf(value) === 'map'
+    case 'list':
+      return Array.isArray(value) && acceptsItems(type.of[0], value as readonly Value[])
     case 'opaque':
       return value instanceof Opaque && value.type === type.name
     default:
       return kindOf(value) === type.kind
   }
+}
+
+/** What is known as a list of anything, or of what may be null, is one of a type only if each item is of that type. */
+function acceptsItems(type: Type | undefined, items: readonly Value[]): boolean {
+  if (type === undefined || type.kind === 'dyn' || type.kind === 'parameter') return true
+  return items.every((item) => accepts(type, item))
 }
 
 /** What a call of a text costs beyond the call itself. */

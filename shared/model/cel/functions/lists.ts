@@ -1,7 +1,7 @@
 import { isSame } from '../equality.ts'
 import type { Functions, Run } from '../overload.ts'
 import type { Meter } from '../meter.ts'
-import { CelDuration, CelFailure, Optional, type Result, type Uint, type Value } from '../value.ts'
+import { CelDuration, CelFailure, Optional, type Result, Uint, type Value } from '../value.ts'
 import { compareValues, naturalNumber, wholeNumber } from './operators.ts'
 import { patternOf } from '../patterns.ts'
 
@@ -74,13 +74,20 @@ const optionalTable: Readonly<Record<string, Run>> = {
   'optional.of(A) optional(A)': ([a]) => new Optional(a),
   'optional.ofNonZeroValue(A) optional(A)': ([a]) => new Optional(isZero(a as Value) ? undefined : a),
   'optional(A).hasValue() bool': ([a]) => (a as Optional).value !== undefined,
-  'optional(A).value() A': ([a]) => (a as Optional).value ?? new CelFailure('optional.none() dereference'),
-  'optional(A).orValue(A) A': ([a, b]) => (a as Optional).value ?? (b as Value),
+  'optional(A).value() A': ([a]) => valueOr(a, new CelFailure('optional.none() dereference')),
+  'optional(A).orValue(A) A': ([a, b]) => valueOr(a, b as Value),
   'optional(A).or(optional(A)) optional(A)': ([a, b]) => ((a as Optional).value === undefined ? b : a) as Value,
 }
 
+/** Null is a value. */
+function valueOr(optional: Value | undefined, otherwise: Result): Result {
+  const { value } = optional as Optional
+  return value === undefined ? otherwise : value
+}
+
 function isZero(value: Value): boolean {
-  if (Array.isArray(value)) return value.length === 0
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length === 0
+  if (value instanceof Uint) return value.value === 0n
   if (typeof value === 'object' && value !== null && 'size' in value) return value.size === 0
   return value === null || value === false || value === 0 || value === 0n || value === ''
 }
