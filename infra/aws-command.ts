@@ -29,11 +29,18 @@ export function invokeFunction(aws: AnswerAws, name: string, event: unknown): un
       `--function-name=${name}`,
       `--payload=fileb://${sent}`,
       answered,
+      // The relay may take a minute, by when the command line would ask it once more.
+      '--cli-read-timeout=120',
     ]) as { readonly FunctionError?: string }
     const answer = readFileSync(answered, 'utf8')
-    if (failed !== undefined) throw new Error(`${name}: ${answer}`)
+    if (failed !== undefined) throw new FunctionFailed(`${name}: ${answer}`)
     return JSON.parse(answer)
   } finally {
     rmSync(directory, { recursive: true })
   }
+}
+
+/** It was called, and has not come to its end. */
+export class FunctionFailed extends Error {
+  override readonly name = 'FunctionFailed'
 }

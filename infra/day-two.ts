@@ -14,7 +14,7 @@ import { restoreTable, switchTable } from './restore-table.ts'
 
 const usage = `usage: setpoint-aws COMMAND
 
-  restore-table --stack NAME --at 2026-11-23T04:00:00Z [--switch]
+  restore-table --stack NAME --at 2026-11-23T04:00:00Z [--switch] [--from TABLE]
       restores the objects as they were at that second into a new table, and with
       --switch has the control plane use it: what was written since is gone then
   redrive --stack NAME
@@ -29,6 +29,7 @@ They need the AWS command line and its credentials.`
 interface Given {
   readonly stack: string
   readonly at: string
+  readonly from: string | undefined
   readonly isSwitch: boolean
   readonly directory: string
 }
@@ -38,11 +39,11 @@ const misused = 2
 
 /** Each ends with an exit code. */
 const commands: Readonly<Record<string, (given: Given) => Promise<number> | number>> = {
-  'restore-table': async ({ stack, at, isSwitch }) => {
+  'restore-table': async ({ stack, at, from, isSwitch }) => {
     if (stack === '' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at)) return misused
     let seconds = 1
     const pause = (): Promise<unknown> => sleep(Math.min(20, (seconds *= 2)) * 1_000)
-    const restore = { stack, at, aws: askAws, say: console.log, pause }
+    const restore = { stack, at, from, aws: askAws, say: console.log, pause }
     const restored = await restoreTable(restore)
     console.log(`the table is ready: ${restored.table}, with the stream ${restored.stream}`)
     if (isSwitch) switchTable(restore, restored)
@@ -71,6 +72,7 @@ async function run(): Promise<number> {
     options: {
       stack: { type: 'string' },
       at: { type: 'string' },
+      from: { type: 'string' },
       switch: { type: 'boolean' },
       help: { type: 'boolean' },
     },
@@ -81,8 +83,8 @@ async function run(): Promise<number> {
     return 0
   }
   const [name = '', directory = 'cdk.out'] = positionals
-  const { stack = '', at = '', switch: isSwitch = false } = values
-  return commands[name]?.({ stack, at, isSwitch, directory }) ?? misused
+  const { stack = '', at = '', from, switch: isSwitch = false } = values
+  return commands[name]?.({ stack, at, from, isSwitch, directory }) ?? misused
 }
 
 try {

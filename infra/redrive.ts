@@ -2,7 +2,7 @@
  * Gives the dead letters of a control plane back to their queues, and has the relay pass on the changes that it gave
  * up. Run it after a bug or an outage is repaired. Without it both happen later. It can be run again.
  */
-import type { AnswerAws } from './aws-command.ts'
+import { FunctionFailed, type AnswerAws } from './aws-command.ts'
 import type { Find } from './plane-resources.ts'
 
 export interface Redrive {
@@ -108,7 +108,12 @@ function replayBatch(
     return 0
   }
   for (const some of inSlices(records.map(asEvent))) {
-    const { batchItemFailures: failed } = invoke(relay, { Records: some }) as {
+    const answer = answerOf(() => invoke(relay, { Records: some }))
+    if (answer instanceof FunctionFailed) {
+      say(`${shardId}: the relay fails by the records from ${from} to ${to}: ${answer.message}`)
+      return 'again'
+    }
+    const { batchItemFailures: failed } = answer as {
       readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
     }
     if (failed.length === 0) continue
@@ -178,4 +183,13 @@ function asEvent(record: StreamRecord): object {
   const { ApproximateCreationDateTime: at } = record.dynamodb
   const seconds = typeof at === 'string' ? Math.floor(Date.parse(at) / 1_000) : at
   return { ...record, dynamodb: { ...record.dynamodb, ApproximateCreationDateTime: seconds } }
+}
+
+function answerOf(ask: () => unknown): unknown {
+  try {
+    return ask()
+  } catch (error) {
+    if (error instanceof FunctionFailed) return error
+    throw error
+  }
 }

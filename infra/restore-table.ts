@@ -10,6 +10,8 @@ export interface Restore {
   readonly stack: string
   /** ISO 8601. */
   readonly at: string
+  /** The table to restore from. Default: the one that is used. */
+  readonly from?: string | undefined
   readonly aws: AnswerAws
   readonly say: (line: string) => void
   /** Between two looks at the new table. */
@@ -27,16 +29,19 @@ interface Described {
 }
 
 /** Makes a table that has what a stack gives one. */
-export async function restoreTable({ stack, at, aws, say, pause }: Restore): Promise<RestoredTable> {
-  const source = tableOf(aws, stack)
+export async function restoreTable({ stack, at, from, aws, say, pause }: Restore): Promise<RestoredTable> {
+  const used = tableOf(aws, stack)
+  const source = from ?? used
   // One name for one restore, so that a repeated command goes on where it was, or finds it used.
   const ending = `-${at.replaceAll(/[^0-9TZ]/g, '')}`
   const target = source.endsWith(ending) ? source : `${source.slice(0, 200)}${ending}`
   const name = `--table-name=${target}`
   const before = findTable(aws, target)
-  if (before?.Table.StreamSpecification?.StreamEnabled === true) say(usedBefore(target))
+  if (before?.Table.StreamSpecification?.StreamEnabled === true)
+    say(target === used ? inUse(target) : usedBefore(target))
   if (before === undefined) {
     say(`${source} as of ${at} becomes ${target}`)
+    refuseEarlier(aws, source, at)
     const tables = [`--source-table-name=${source}`, `--target-table-name=${target}`]
     aws(['dynamodb', 'restore-table-to-point-in-time', ...tables, `--restore-date-time=${at}`])
   }
@@ -117,6 +122,26 @@ async function keepBackups({ aws, say, pause }: Waiting, table: string): Promise
     say('DynamoDB is about to keep backups of it')
     await pause()
   }
+}
+
+/** A restored table has backups from its own making on. */
+function refuseEarlier(aws: AnswerAws, table: string, at: string): void {
+  const backups = aws(['dynamodb', 'describe-continuous-backups', `--table-name=${table}`]) as Backups
+  const since = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.EarliestRestorableDateTime
+  const sinceMs = typeof since === 'number' ? since * 1_000 : Date.parse(since ?? '')
+  if (!(sinceMs > Date.parse(at))) return
+  const first = new Date(sinceMs).toISOString()
+  throw new Error(`${table} can be restored from ${first} on. Name the table that was used at ${at}: --from TABLE`)
+}
+
+interface Backups {
+  readonly ContinuousBackupsDescription?: {
+    readonly PointInTimeRecoveryDescription?: { readonly EarliestRestorableDateTime?: string | number }
+  }
+}
+
+function inUse(table: string): string {
+  return `the control plane uses ${table} already, with what was written to it since. To restore it anew, name the table of before with --from, and the second beside this one`
 }
 
 function usedBefore(table: string): string {

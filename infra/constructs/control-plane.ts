@@ -219,7 +219,7 @@ export class ControlPlane extends Construct {
     this.reserve(this.functions.system, feeding.maxConcurrency)
     this.systemQueue.feedDead(this.functions.deadLetters)
     this.connect(this.systemQueue)
-    this.startTicking()
+    const ticks = this.startTicking()
     const { api: handler, authorizer } = this.functions
     this.tokenKeys = new TokenKeys(this, 'TokenKeys', props)
     this.tokenKeys.allowSigning(handler)
@@ -237,6 +237,8 @@ export class ControlPlane extends Construct {
       this.relay,
       this.systemQueue,
       ...Object.values(this.functions),
+      // Refused, it goes on: what is deleted first has timers, too.
+      ...ticks,
     )
 
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
@@ -447,7 +449,7 @@ export class ControlPlane extends Construct {
     resync.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
   }
 
-  private startTicking(): void {
+  private startTicking(): readonly events.Rule[] {
     // A tick that fails or comes late is made up for by the next one: EventBridge hands none over twice, and Lambda,
     // which would try for six hours by itself, runs none twice.
     const once = { retryAttempts: 0, maxEventAge: Duration.minutes(1) }
@@ -462,8 +464,9 @@ export class ControlPlane extends Construct {
         return new targets.LambdaFunction(this.functions.resync, { ...once, ...event })
       })
     const schedule = events.Schedule.rate(Duration.minutes(1))
-    new events.Rule(this, 'Tick', { schedule, targets: targetsOf(shares.slice(0, targetsMax)) })
-    if (count > targetsMax) new events.Rule(this, 'Tick2', { schedule, targets: targetsOf(shares.slice(targetsMax)) })
+    const rule = (id: string, some: typeof shares) => new events.Rule(this, id, { schedule, targets: targetsOf(some) })
+    const first = rule('Tick', shares.slice(0, targetsMax))
+    return count > targetsMax ? [first, rule('Tick2', shares.slice(targetsMax))] : [first]
   }
 
   private toShown(): ShownPlane {

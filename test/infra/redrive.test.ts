@@ -1,6 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import { FunctionFailed } from '../../infra/aws-command.ts'
 import { findResources } from '../../infra/plane-resources.ts'
 import { redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
 import { deployed, resourcesOf } from './synthesized.ts'
@@ -62,6 +63,8 @@ interface Fate {
   readonly trimmedBelow?: number
   /** A record that the relay gives up again. */
   readonly bad?: number
+  /** A record that the relay does not finish in its time. */
+  readonly slow?: number
   /** Of each record. */
   readonly bytes?: number
   /** SQS moves the dead letters of a command of before. */
@@ -70,7 +73,7 @@ interface Fate {
   readonly isForgetful?: boolean
 }
 
-function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, ...is }: Fate): World {
+function world({ messages = [], dead = 0, trimmedBelow = 0, bad, slow, bytes = 1, ...is }: Fate): World {
   const { isForgetful = false, isMoving = false } = is
   const [asked, said, relayed]: [string[], string[], DynamoDBRecord[]] = [[], [], []]
   const waiting = [...messages]
@@ -126,6 +129,8 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, bytes = 1, ...i
       expect(name).toContain('ControlPlaneRelayFunction')
       if (JSON.stringify(event).length > 6_000_000) throw new Error('RequestTooLargeException')
       const { Records: records } = event as { readonly Records: readonly DynamoDBRecord[] }
+      if (records.some(({ dynamodb }) => dynamodb?.SequenceNumber === String(slow)))
+        throw new FunctionFailed(`${name}: Task timed out after 60.00 seconds`)
       const failed = records.filter(({ dynamodb }) => dynamodb?.SequenceNumber === String(bad))
       if (failed.length === 0) relayed.push(...records)
       return { batchItemFailures: failed.map(() => ({ itemIdentifier: String(bad) })) }
@@ -173,6 +178,13 @@ describe('changes that the relay gave up', () => {
     expect(sequences(one)).toEqual([9])
     expect(deleted(one)).toHaveLength(1)
     expect(one.said).toContainEqual(expect.stringContaining('still cannot pass on 5'))
+  })
+
+  it('stay if it does not finish them in its time, and others go on', () => {
+    const one = world({ messages: [givenUp(5, 5), givenUp(9, 9)], slow: 5 })
+    expect(replayChanges(one)).toBe(1)
+    expect([sequences(one), deleted(one).length]).toEqual([[9], 1])
+    expect(one.said).toContainEqual(expect.stringMatching(/the relay fails by the records from 5 to 5: .*timed out/))
   })
 
   it('are tried once each, though the queue shows those that stay again before the last one was tried', () => {

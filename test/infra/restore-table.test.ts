@@ -28,6 +28,8 @@ class FakeAws {
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
   status = 'UPDATE_COMPLETE'
+  /** Of the table that is restored. */
+  backups: object = {}
   /** Whether DynamoDB refuses to delete the table of the stack. */
   isProtected = false
   table:
@@ -48,6 +50,7 @@ class FakeAws {
     if (verb === 'describe-stacks') return { Stacks: [{ Parameters: this.parameters, StackStatus: this.status }] }
     if (verb === 'list-stack-resources') return { StackResourceSummaries: this.resources }
     if (verb === 'update-stack' || verb === 'wait') return {}
+    if (verb === 'describe-continuous-backups') return this.backups
     if (verb === 'list-tables') return { TableNames: ['Setpoint-dev-Table', ...(this.table ? [target] : [])] }
     if (verb === 'restore-table-to-point-in-time') this.table = this.restored()
     const { table } = this
@@ -87,10 +90,11 @@ class FakeAws {
 const own = ['ControlPlaneRestoredTable', 'ControlPlaneRestoredTableStream']
 const target = 'Setpoint-dev-Table-20261123T040000Z'
 const stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/now'
-const restore = (aws: FakeAws, said: string[] = []): ReturnType<typeof restoreTable> =>
+const restore = (aws: FakeAws, said: string[] = [], from?: string): ReturnType<typeof restoreTable> =>
   restoreTable({
     stack: 'Setpoint-dev',
     at: '2026-11-23T04:00:00Z',
+    from,
     aws: aws.answer,
     say: (line) => void said.push(line),
     pause: async () => {},
@@ -104,6 +108,18 @@ describe('the command that restores', () => {
     expect(aws.asked).toContain(
       `restore-table-to-point-in-time --source-table-name=Setpoint-dev-Table --target-table-name=${target} --restore-date-time=2026-11-23T04:00:00Z`,
     )
+  })
+
+  it('says which table to name where the one that is used is younger, and takes the one that is named', async () => {
+    const aws = new FakeAws()
+    const description = { EarliestRestorableDateTime: '2026-11-23T09:00:00Z' }
+    aws.backups = { ContinuousBackupsDescription: { PointInTimeRecoveryDescription: description } }
+    await expect(restore(aws)).rejects.toThrow(
+      /^Setpoint-dev-Table can be restored from 2026-11-23T09:00:00.000Z on. Name the table that was used .*: --from TABLE$/,
+    )
+    aws.backups = {}
+    await restore(aws, [], 'Other').catch(() => 'there is no such table')
+    expect(aws.asked.join()).toContain('--source-table-name=Other --target-table-name=Other-20261123T040000Z')
   })
 
   it('protects it against deletion where the table before was', async () => {
