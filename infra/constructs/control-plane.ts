@@ -219,7 +219,6 @@ export class ControlPlane extends Construct {
     this.reserve(this.functions.system, feeding.maxConcurrency)
     this.systemQueue.feedDead(this.functions.deadLetters)
     this.connect(this.systemQueue)
-    const ticks = this.startTicking()
     const { api: handler, authorizer } = this.functions
     this.tokenKeys = new TokenKeys(this, 'TokenKeys', props)
     this.tokenKeys.allowSigning(handler)
@@ -237,8 +236,8 @@ export class ControlPlane extends Construct {
       this.relay,
       this.systemQueue,
       ...Object.values(this.functions),
-      // Refused, it goes on: what is deleted first has timers, too.
-      ...ticks,
+      // What is deleted after a refusal has timers, too.
+      ...this.startTicking(),
     )
 
     this.alarms = props.alarms === false ? [] : createAlarms(this, this.alarmTopic, planeWatches(this.toWatched()))
