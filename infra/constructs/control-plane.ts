@@ -236,7 +236,6 @@ export class ControlPlane extends Construct {
       this.relay,
       this.systemQueue,
       ...Object.values(this.functions),
-      // What is deleted after a refusal has timers, too.
       ...this.startTicking(),
     )
 
@@ -448,6 +447,7 @@ export class ControlPlane extends Construct {
     resync.allow(['sqs:SendMessage', 'sqs:GetQueueAttributes'], [queueArn])
   }
 
+  /** The rules stay until the guard lets the stack go: what is deleted after a refusal has timers, too. */
   private startTicking(): readonly events.Rule[] {
     // A tick that fails or comes late is made up for by the next one: EventBridge hands none over twice, and Lambda,
     // which would try for six hours by itself, runs none twice.
