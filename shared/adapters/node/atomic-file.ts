@@ -23,7 +23,7 @@ import { OperatingError } from '../../model/errors.ts'
  */
 export function writeAtomically(file: string, content: string | Uint8Array, owner: 'us' | 'directory' = 'us'): void {
   // Nothing that stands there is written through.
-  const unfinished = unfinishedName(file, `${process.pid}.${randomBytes(4).toString('hex')}`)
+  const unfinished = nameUnfinished(file)
   try {
     requireFile(file)
     for (const left of leftOf(file)) rmSync(left, { force: true })
@@ -36,6 +36,11 @@ export function writeAtomically(file: string, content: string | Uint8Array, owne
   }
 }
 
+/** A new name beside a file, for what becomes the file once it is whole. `leftOf` finds it after a crash. */
+export function nameUnfinished(file: string): string {
+  return unfinishedName(file, `${process.pid}.${randomBytes(4).toString('hex')}`)
+}
+
 /**
  * Each write has its own: none puts in place what another has not finished. The number of the process is not enough,
  * because the first process of every container has the same.
@@ -45,7 +50,7 @@ function unfinishedName(file: string, writer: string): string {
 }
 
 /** What crashes left unfinished. */
-function leftOf(file: string): readonly string[] {
+export function leftOf(file: string): readonly string[] {
   const [start, end] = unfinishedName(basename(file), ' ').split(' ') as [string, string]
   return namesIn(dirname(file))
     .filter((name) => name.startsWith(start) && name.endsWith(end))

@@ -1,10 +1,9 @@
 import { parseJson } from '../../model/parse-json.ts'
-import { randomBytes } from 'node:crypto'
 import { closeSync, createWriteStream, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { flushDirectory } from '../../adapters/node/atomic-file.ts'
+import { flushDirectory, leftOf, nameUnfinished } from '../../adapters/node/atomic-file.ts'
 import { checkBackup, copyDatabase, type CheckedBackup } from '../../adapters/local/sqlite/guard/backup.ts'
 import { checkAround, type Checked } from '../../adapters/local/sqlite/guard/check.ts'
 import { OperatingError } from '../../model/errors.ts'
@@ -26,8 +25,9 @@ export async function backUp(directory: string, into: string): Promise<CheckedBa
     throw new OperatingError('BAD_REQUEST', `${directory} holds no control plane: name its directory (--data-dir)`)
   if (existsSync(into)) throw new OperatingError('BAD_REQUEST', `${into} is there already: name a file that is not`)
   // A name of its own: what stands beside it is somebody else's.
-  const unfinished = `${resolve(into)}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
+  const unfinished = nameUnfinished(resolve(into))
   try {
+    for (const left of leftOf(resolve(into))) removeCopy(left)
     closeSync(openSync(unfinished, 'wx', 0o600))
     const isSent = isInUse(directory) && (await download(directory, unfinished))
     const around = isSent ? [] : [copyFiles(directory, unfinished)]

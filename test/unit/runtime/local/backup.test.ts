@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  utimesSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -123,6 +124,10 @@ it('leaves alone what stands beside it', async () => {
     string,
   ]
   writeFileSync(other, 'of somebody else')
+  // Of a backup that was killed: no process has so high a number.
+  const left = `${into}.4194305.0123abcd.tmp`
+  for (const name of [left, `${left}-journal`]) writeFileSync(name, 'half')
+  utimesSync(left, 0, 0)
   await backUp(path, into)
   expect(readFileSync(other, 'utf8')).toBe('of somebody else')
   const names = readdirSync(directory.path).filter((name) => name.startsWith('beside.'))
