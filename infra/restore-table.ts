@@ -41,9 +41,12 @@ export async function restoreTable({ stack, at, from, aws, say, pause }: Restore
     say(target === used ? inUse(target) : usedBefore(target))
   if (before === undefined) {
     say(`${source} as of ${at} becomes ${target}`)
-    refuseEarlier(aws, source, at)
     const tables = [`--source-table-name=${source}`, `--target-table-name=${target}`]
-    aws(['dynamodb', 'restore-table-to-point-in-time', ...tables, `--restore-date-time=${at}`])
+    try {
+      aws(['dynamodb', 'restore-table-to-point-in-time', ...tables, `--restore-date-time=${at}`])
+    } catch (error) {
+      throw explainTime(error, source, at)
+    }
   }
   await waitForTable({ aws, say, pause }, target, 'DynamoDB restores it, which takes from minutes to hours')
   // A restored table has none of these.
@@ -125,19 +128,10 @@ async function keepBackups({ aws, say, pause }: Waiting, table: string): Promise
 }
 
 /** A restored table has backups from its own making on. */
-function refuseEarlier(aws: AnswerAws, table: string, at: string): void {
-  const backups = aws(['dynamodb', 'describe-continuous-backups', `--table-name=${table}`]) as Backups
-  const since = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.EarliestRestorableDateTime
-  const sinceMs = typeof since === 'number' ? since * 1_000 : Date.parse(since ?? '')
-  if (!(sinceMs > Date.parse(at))) return
-  const first = new Date(sinceMs).toISOString()
-  throw new Error(`${table} can be restored from ${first} on. Name the table that was used at ${at}: --from TABLE`)
-}
-
-interface Backups {
-  readonly ContinuousBackupsDescription?: {
-    readonly PointInTimeRecoveryDescription?: { readonly EarliestRestorableDateTime?: string | number }
-  }
+function explainTime(error: unknown, table: string, at: string): unknown {
+  if (!String(error).includes('InvalidRestoreTime')) return error
+  const why = `DynamoDB has no backup of ${table} as of ${at}. A restored table has backups from its making on`
+  return new Error(`${why}: name the table that was used at that second, --from TABLE`, { cause: error })
 }
 
 function inUse(table: string): string {

@@ -28,8 +28,8 @@ class FakeAws {
   /** Whether the restored table is one of a version that had no index `feed`. */
   isEarlier = false
   status = 'UPDATE_COMPLETE'
-  /** Of the table that is restored. */
-  backups: object = {}
+  /** Whether the table that is restored was made later. */
+  isYounger = false
   /** Whether DynamoDB refuses to delete the table of the stack. */
   isProtected = false
   table:
@@ -50,9 +50,11 @@ class FakeAws {
     if (verb === 'describe-stacks') return { Stacks: [{ Parameters: this.parameters, StackStatus: this.status }] }
     if (verb === 'list-stack-resources') return { StackResourceSummaries: this.resources }
     if (verb === 'update-stack' || verb === 'wait') return {}
-    if (verb === 'describe-continuous-backups') return this.backups
     if (verb === 'list-tables') return { TableNames: ['Setpoint-dev-Table', ...(this.table ? [target] : [])] }
-    if (verb === 'restore-table-to-point-in-time') this.table = this.restored()
+    if (verb === 'restore-table-to-point-in-time') {
+      if (this.isYounger) throw new Error('An error occurred (InvalidRestoreTimeException) when calling')
+      this.table = this.restored()
+    }
     const { table } = this
     if (table === undefined) throw new Error(`nothing to ${verb}`)
     if (verb === 'describe-table' && args.includes('--table-name=Setpoint-dev-Table'))
@@ -112,12 +114,11 @@ describe('the command that restores', () => {
 
   it('says which table to name where the one that is used is younger, and takes the one that is named', async () => {
     const aws = new FakeAws()
-    const description = { EarliestRestorableDateTime: '2026-11-23T09:00:00Z' }
-    aws.backups = { ContinuousBackupsDescription: { PointInTimeRecoveryDescription: description } }
+    aws.isYounger = true
     await expect(restore(aws)).rejects.toThrow(
-      /^Setpoint-dev-Table can be restored from 2026-11-23T09:00:00.000Z on. Name the table that was used .*: --from TABLE$/,
+      /^DynamoDB has no backup of Setpoint-dev-Table as of 2026-11-23T04:00:00Z. .*: name the table .*, --from TABLE$/,
     )
-    aws.backups = {}
+    aws.isYounger = false
     await restore(aws, [], 'Other').catch(() => 'there is no such table')
     expect(aws.asked.join()).toContain('--source-table-name=Other --target-table-name=Other-20261123T040000Z')
   })
