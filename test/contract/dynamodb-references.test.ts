@@ -11,8 +11,8 @@ import { faultyTransport, type Faults } from '../support/faulty-transport.ts'
 import { storedWidget, versionOf } from '../support/stored-object.ts'
 
 /**
- * What is noted of references in DynamoDB takes several requests. Whoever is interrupted or overtaken between two of
- * them leaves no reference without its entry: its target would wake it no more.
+ * A change of references in DynamoDB takes several requests. A writer that is interrupted or overtaken between two
+ * requests leaves no reference without its entry. Without the entry, the target would not wake the referrer.
  */
 const dynalite = await startDynalite()
 afterAll(dynalite.close)
@@ -130,7 +130,7 @@ describe('when a referrer is removed', () => {
     },
   )
 
-  it('and its deletes are throttled, whoever notes that it is gone deletes what is left', async () => {
+  it('and its deletes are throttled, the next writer deletes the entries that are left', async () => {
     const store = createDynamodbStore(optionsOver(dynalite.transport))
     const live = await store.create(storedWidget('w'))
     await index.setReferences(referrer, [a])
@@ -140,7 +140,7 @@ describe('when a referrer is removed', () => {
     expect(await referrersOf()).toEqual([0, 0, 0])
   })
 
-  it('and the next one of its name notes the same meanwhile, its entries stay', async () => {
+  it('while a new object of its name notes the same references, the entries of the new object stay', async () => {
     const store = createDynamodbStore(optionsOver(dynalite.transport))
     const live = await store.create(storedWidget('w'))
     await index.setReferences(referrer, [a])

@@ -29,7 +29,7 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
   const cleanup: Controller['reconcile'] = async (namespace, ctx) => {
     const kinds = (await catalog.listStored(freshKindsMs)).filter(({ namespaced }) => namespaced)
     const untilMs = graceEndMs(namespace) - ctx.now()
-    // It may have been marked by a clock that was ahead: then nobody knows how long ago.
+    // The deletion time may come from a clock that was ahead. Then it does not tell how much of the grace is left.
     const leftMs = untilMs > graceMs + clockErrorMsMax ? 0 : Math.min(graceMs, untilMs)
     if (leftMs > 0 && !(await isEmpty(resources, kinds, namespace))) return again(`${Math.ceil(leftMs)}ms`)
     const isDoomed = doomedWith(resources, namespaceKind, namespace)

@@ -7,6 +7,7 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb'
 import { hasCode, OperatingError } from '../../../model/errors.ts'
+import { parseJson } from '../../../model/parse-json.ts'
 import { keyText, parseKeyText, type ObjectKey } from '../../../model/object-key.ts'
 import { batchesOf } from '../client/batches.ts'
 import { createBatchWrite } from './dynamodb-batches.ts'
@@ -18,8 +19,9 @@ import { createDynamodbRequests, type DynamodbOptions, type DynamodbRequests } f
 
 /**
  * Who refers to whom: an item `ref#<target>` per referrer, to be found by the target, and one item `refs#<referrer>`
- * with all that it refers to. The second is written after the entries that are added and ahead of those that go: it
- * names these as leaving until they are gone. So whoever comes after an interruption knows which entries are there.
+ * with all that it refers to. A change first adds the new entries, then writes the second item, and then deletes the
+ * old entries. Until they are deleted, the second item names the old entries as leaving. So the writer that comes after
+ * an interruption knows which entries may still be there.
  *
  * A request whose answer was lost may be done much later, when the referrer refers to something else. So the second
  * item has a version that only grows, and is written over in the version that was read; an entry carries the version it
@@ -93,8 +95,9 @@ class Entries {
       PutRequest: { Item: { ...entryKey(target, referrer), of: { N: String(version) } } },
     }))
     await this.#writeAll(`note who ${keyText(referrer)} refers to`, puts)
-    await this.#record(referrer, before, { version, targets: wanted, leaving: gone })
-    if (gone.length > 0) await this.#forgetAll(referrer, before, { version, targets: wanted, leaving: gone })
+    const noted = { version, targets: wanted, leaving: gone }
+    await this.#record(referrer, before, noted)
+    if (gone.length > 0) await this.#forgetAll(referrer, before, noted)
   }
 
   async drop(referrer: ObjectKey, removedAt: number, isGone: () => Promise<boolean>): Promise<void> {
@@ -104,7 +107,7 @@ class Entries {
     if (before.version > removedAt || leaving.length === 0) return
     const dropped = { version: nextVersion(this.#options.clock, before.version), targets: [], leaving }
     await this.#record(referrer, before, dropped)
-    // From now on whoever notes what the next one refers to finds a difference. Who did so before found none.
+    // A later note for the next object of this name finds a difference and writes. An earlier note has written nothing.
     if (await isGone()) return this.#forgetAll(referrer, before, dropped)
     await this.#record(referrer, dropped, { ...before, version: dropped.version + 1 })
   }
@@ -199,7 +202,7 @@ function pack(targets: readonly string[]): AttributeValue.BMember {
 function unpack(packed: AttributeValue | undefined): readonly string[] | undefined {
   if (packed?.B === undefined) return undefined
   const text = gunzipSync(packed.B).toString()
-  return text.startsWith('[') ? (JSON.parse(text) as readonly string[]) : text.split('\n')
+  return text.startsWith('[') ? (parseJson(text) as readonly string[]) : text.split('\n')
 }
 
 const emptyKeptS = 3_600
