@@ -1,3 +1,4 @@
+import { clockErrorMsMax } from '../../model/clock-error.ts'
 import type { ConditionPatch } from '../../model/conditions.ts'
 import { conditionsOf, patchConditions } from '../../model/conditions.ts'
 import type { JsonObject } from '../../model/json.ts'
@@ -81,8 +82,6 @@ export const accountRoute: Route = {
 }
 
 const graceMs = 5_000
-/** Clocks that are right differ by less. */
-const clockErrorMsMax = 60_000
 
 function graceEndMs({ metadata: { deletionTimestamp = '' } }: ApiObject): number {
   return (parseTimestamp(deletionTimestamp) ?? 0) + graceMs

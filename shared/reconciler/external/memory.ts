@@ -1,3 +1,4 @@
+import { clockErrorMsMax } from '../../model/clock-error.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
 import type { Context } from '../context.ts'
@@ -122,13 +123,10 @@ export function withoutMirror(memory: ExternalMemory): ExternalMemory {
   return { ...known, round: memory.round, ...(memory.lostId !== undefined && { lostId: memory.lostId }) }
 }
 
-/** Clocks of processes differ a little. What is further ahead was noted by a clock that was wrong. */
-const aheadMsMax = 60_000
-
 /** The memory without what a clock that was ahead would have wait for it. No wait is longer than `longestMs`. */
 export function correctTimes(memory: ExternalMemory, nowMs: number, longestMs: number): ExternalMemory {
   const { intent, createdAtMs, deletedAtMs, syncedAtMs, refusal, wait, planned, ...others } = memory
-  const isAhead = (ms: number | undefined): boolean => ms !== undefined && ms > nowMs + aheadMsMax
+  const isAhead = (ms: number | undefined): boolean => ms !== undefined && ms > nowMs + clockErrorMsMax
   const noted = [intent?.atMs, createdAtMs, deletedAtMs, syncedAtMs, refusal?.atMs]
   if (!noted.some(isAhead) && !isAhead(wait && wait.untilMs - longestMs)) return memory
   return {
