@@ -149,7 +149,8 @@ function isPersistent({ version, fields }: Unframed): boolean {
   const words = options
     .join()
     .toLowerCase()
-    .split(/[ \t]*,[ \t]*/)
+    .split(',')
+    .map((word) => word.trim())
   return !words.includes('close') && (version === '1.1' || words.includes('keep-alive'))
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fieldsUnder, fieldValue, splitTarget } from '../../../../../shared/adapters/local/https/request-head.ts'
 import { createRequestParser, defaultLimits } from '../../../../../shared/adapters/local/https/request-parser.ts'
 import { parsePieces } from './parser-harness.ts'
+import { processorMs } from '../../../../support/processor-time.ts'
 import { share } from '../../../../support/strength.ts'
 
 /** What is a request, where it ends, and what is none. */
@@ -31,6 +32,12 @@ describe('a request', () => {
       ],
       refused: undefined,
     })
+  })
+
+  it('with long blanks between the options of its connection is read in time', () => {
+    const blanks = ' \t'.repeat(8_000)
+    const text = get(`Connection: é${blanks}b\r\n`)
+    expect(processorMs(() => void Array.from({ length: 20 }, () => parsePieces([text])))).toBeLessThan(200)
   })
 
   it.each([
