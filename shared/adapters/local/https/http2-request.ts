@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { OperatingError } from '../../../model/errors.ts'
 import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import type { HeaderField, HttpRequest } from '../../../ports/http-handler.ts'
+import { BodyPieces } from './body-pieces.ts'
 import { fieldsUnder, splitTarget } from './request-head.ts'
 
 interface Http2Exchange {
@@ -65,8 +66,7 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
       new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)
     if (Number(headers['content-length'] ?? 0) > bytesMax) return reject(tooLarge())
     if (stream.destroyed || stream.closed) return reject(hasLeft())
-    const chunks: Buffer[] = []
-    let length = 0
+    const pieces = new BodyPieces()
     const refuse = (error: OperatingError): void => {
       settle()
       stream.pause()
@@ -77,14 +77,13 @@ function readBody({ stream, headers, awaitBody }: Http2Exchange, bytesMax: numbe
     // A client may wait with its body for as long as nobody has told it to send it (RFC 9110 section 10.1.1).
     if (headers.expect?.toLowerCase() === '100-continue') stream.additionalHeaders({ ':status': 100 })
     stream.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= bytesMax) chunks.push(chunk)
-      else refuse(tooLarge())
+      pieces.add(chunk)
+      if (pieces.length > bytesMax) refuse(tooLarge())
     })
     stream.once('end', () => {
       settle()
       stream.off('close', leave)
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+      resolve(pieces.join())
     })
     stream.once('close', leave)
   })

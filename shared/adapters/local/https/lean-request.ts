@@ -1,6 +1,7 @@
 import { OperatingError } from '../../../model/errors.ts'
 import type { ClientCertificate } from '../../../ports/authenticator.ts'
 import type { HeaderField, HttpRequest, WebsocketOffer } from '../../../ports/http-handler.ts'
+import { BodyPieces } from './body-pieces.ts'
 import { overReason, type Connection, type Exchange } from './lean-state.ts'
 import { fieldsUnder, fieldValue, splitTarget, type RequestHead } from './request-head.ts'
 import { continueText } from './response-text.ts'
@@ -88,28 +89,15 @@ async function readBody(connection: Connection, exchange: Exchange, bytesMax: nu
 }
 
 async function collectPieces(connection: Connection, exchange: Exchange, bytesMax: number): Promise<Uint8Array> {
-  const joined: Buffer[] = []
-  let pieces: Buffer[] = []
-  for (let length = 0; !exchange.isWhole;) {
+  const pieces = new BodyPieces()
+  while (!exchange.isWhole) {
     const piece = takePiece(connection, exchange)
-    if (piece === undefined) {
-      await moreBytes(connection, exchange)
-      continue
-    }
-    length += piece.length
-    if (length > bytesMax) throw tooLarge(bytesMax)
-    if (piece.length > 0) pieces.push(piece)
-    if (pieces.length === piecesMax) {
-      joined.push(Buffer.concat(pieces))
-      pieces = []
-    }
+    if (piece === undefined) await moreBytes(connection, exchange)
+    else pieces.add(piece)
+    if (pieces.length > bytesMax) throw tooLarge(bytesMax)
   }
-  if (joined.length === 0 && pieces.length === 1 && pieces[0] !== undefined) return pieces[0]
-  return Buffer.concat([...joined, ...pieces])
+  return pieces.join()
 }
-
-/** A buffer of one byte takes a hundred: a body of such chunks must not. */
-const piecesMax = 256
 
 function tooLarge(bytesMax: number): OperatingError {
   return new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`)

@@ -17,6 +17,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from './listener.ts'
+import { BodyPieces } from './body-pieces.ts'
 import { certificateOf } from './client-certificates.ts'
 import { createHttp2 } from './http2.ts'
 import { fieldsUnder, splitTarget } from './request-head.ts'
@@ -223,17 +224,15 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<Uint8Arr
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(new OperatingError('BAD_REQUEST', 'the client left before its body was whole'))
     if (incoming.destroyed) return leave()
-    const chunks: Buffer[] = []
-    let length = 0
+    const pieces = new BodyPieces()
     incoming.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= bytesMax) chunks.push(chunk)
-      else {
+      pieces.add(chunk)
+      if (pieces.length > bytesMax) {
         incoming.pause()
         reject(new OperatingError('TOO_LARGE', `Request entity too large: limit is ${bytesMax}`))
       }
     })
-    incoming.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    incoming.once('end', () => resolve(pieces.join()))
     incoming.once('close', leave)
   })
 }
