@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ConfigMap, done, mapped, type Controller } from '../../shared/index.ts'
+import { ConfigMap, defineReconciler, done, mapped, type Context, type Controller } from '../../shared/index.ts'
 import type { ServedKind } from '../../shared/model/served-kind.ts'
+import type { StoredObject } from '../../shared/model/stored-object.ts'
 import type { Clock } from '../../shared/ports/clock.ts'
 import type { WorkQueue } from '../../shared/ports/work-queue.ts'
 import type { LocalCore } from '../../shared/runtime/local/core.ts'
@@ -8,7 +9,15 @@ import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { testEngine } from '../../shared/testing/test-engine.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
-import { failing, timesOf, Widget, widgets, type RunRecord } from './support/widgets.ts'
+import {
+  conditionOfWidget,
+  failing,
+  timesOf,
+  Widget,
+  widgets,
+  type RunRecord,
+  type WidgetObject,
+} from './support/widgets.ts'
 import { longOnly } from '../support/strength.ts'
 
 /** One key, one run; many keys, many runs; and who goes first. */
@@ -453,4 +462,53 @@ describe('a change that concerns many objects', () => {
       expect(new Set(runs.map(({ name }) => name)).size).toBe(count)
     },
   )
+})
+
+/** What a run has begun and not waited for. */
+
+it('an effect of a run that failed beside it is over before the next run of the key begins', async () => {
+  let underWay = 0
+  let most = 0
+  let runs = 0
+  const ends = Promise.withResolvers<void>()
+  const reconcile = async (_object: WidgetObject, ctx: Context) => {
+    runs++
+    const order = ctx.once('order', async () => {
+      most = Math.max(most, ++underWay)
+      await ends.promise
+      underWay--
+    })
+    const check = runs === 1 ? Promise.reject(new Error('the quota is not known')) : Promise.resolve()
+    await Promise.all([order, check])
+    return done()
+  }
+  env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+  await env.advance('5s')
+  expect({ runs, most }).toEqual({ runs: 1, most: 1 })
+  ends.resolve()
+})
+
+it('a write of a run that failed beside it does not undo what the next run has written', async () => {
+  let runs = 0
+  const reconcile = async ({ spec: { size } }: WidgetObject, ctx: Context) => {
+    runs++
+    const check = runs === 2 ? Promise.reject(new Error('the quota is not known')) : Promise.resolve()
+    const config = { metadata: { name: 'config' }, data: { size: String(size) } }
+    await Promise.all([ctx.apply(ConfigMap, config, { owned: false }), check])
+    return done()
+  }
+  env = await createTestEnv({
+    reconcilers: [defineReconciler(Widget, { grants: [{ kind: ConfigMap, access: 'write' }], reconcile })],
+  })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 1 } })
+  await env.settle()
+  const isConfig = ([stored]: readonly unknown[]): boolean => (stored as StoredObject).object.kind === 'ConfigMap'
+  env.faults.once('store.replace', { kind: 'delay', ms: 2_000 }, isConfig)
+  await env.patch(Widget, 'w', { spec: { size: 2 } })
+  await env.advance('500ms')
+  await env.patch(Widget, 'w', { spec: { size: 3 } })
+  await env.advance('1h')
+  expect(await conditionOfWidget(env, 'Ready')).toMatchObject({ status: 'True', observedGeneration: 3 })
+  expect((await env.get(ConfigMap, 'config'))?.data).toEqual({ size: '3' })
 })

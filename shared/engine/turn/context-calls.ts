@@ -23,13 +23,27 @@ export class ContextCalls {
     return settled
   }
 
-  /**
-   * The name of a call that nobody has waited for when the run has ended; `undefined` if there is none. Whatever
-   * becomes of such calls ends no process: the run is told of it.
-   */
+  /** The name of a call that nobody has waited for when the run has ended; `undefined` if there is none. */
   findForgotten(): TrackedVerb | undefined {
-    if (this.#underWay === undefined) return undefined
-    for (const call of this.#underWay.keys()) call.catch(() => {})
-    return this.#underWay.values().next().value
+    return this.#underWay?.values().next().value
+  }
+
+  /**
+   * The end of the calls that still act when the run has ended; `undefined` if none does. Whatever becomes of the calls
+   * that nobody has waited for ends no process.
+   */
+  endOfActing(): Promise<unknown> | undefined {
+    const calls = [...(this.#underWay ?? [])]
+    for (const [call] of calls) call.catch(() => {})
+    const acting = calls.filter(([, verb]) => !readingVerbs.has(verb))
+    return acting.length === 0 ? undefined : Promise.allSettled(acting.map(([call]) => call))
   }
 }
+
+const readingVerbs: ReadonlySet<TrackedVerb> = new Set([
+  'get',
+  'list',
+  'children',
+  'outside.assumeRole',
+  'outside.readSecret',
+])

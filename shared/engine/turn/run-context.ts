@@ -91,6 +91,11 @@ export class RunContext implements Context {
     return this.#calls.findForgotten()
   }
 
+  /** The end of what the run has begun and not waited for, and what may change something. */
+  endOfActing(): Promise<unknown> | undefined {
+    return this.#calls.endOfActing()
+  }
+
   /** What is expected now. A name from before the run met the Secret whose value it holds is told by another one. */
   expected(): Deadlines {
     if (this.#expectations === undefined) return this.#run.stored.engine.memory?.expectations ?? {}

@@ -39,7 +39,7 @@ export interface RunResult {
   readonly noteChanges: NoteChanges
   /** Where the notes, and what was done once, hold values of Secrets. */
   readonly secretPaths: Memory['secretPaths']
-  /** The end of a function that still runs though its time is over. */
+  /** The end of what still acts though the run is over: a function that takes too long, or calls nobody waited for. */
   readonly overrun: Promise<unknown> | undefined
 }
 
@@ -72,8 +72,8 @@ export async function runInTime({
   const [live, notes] = [memory.live(), context.notes.all()]
   const secretPaths = findSecretPaths({ ...live.engine.memory, notes }, seen.secrets)
   const known = { live, expectations: context.expected(), noteChanges: context.notes.changes(), secretPaths }
-  if (verdict !== undefined) return { verdict, ...known, overrun: undefined }
-  return { verdict: tooLong(controller), ...known, overrun: running }
+  if (verdict !== undefined) return { verdict, ...known, overrun: context.endOfActing() }
+  return { verdict: tooLong(controller), ...known, overrun: running.then(() => context.endOfActing()) }
 }
 
 /** The verdict; undefined if the time was over first. */

@@ -206,6 +206,24 @@ describe('how a run ends', () => {
     expect(verdict).toMatchObject(failedBy('the run ended while ctx.get was under way: an await is missing'))
   })
 
+  it.each([
+    ['a call that acts, and is over when that is', 'once', true],
+    ['a call that reads, which may go on', 'get', false],
+  ] as const)('that fails beside %s', async (_what, verb, isHeld) => {
+    const ends = Promise.withResolvers<void>()
+    const run = async (_object: unknown, ctx: Context): Promise<Outcome> => {
+      await Promise.all([
+        verb === 'once' ? ctx.once('order', () => ends.promise) : ctx.get(ConfigMap, 'a'),
+        Promise.reject(new Error('no luck')),
+      ])
+      return done()
+    }
+    const { verdict, overrun } = await worldOf({ run, reads: ends.promise }).running()
+    expect([verdict.kind, overrun !== undefined]).toEqual(['failed', isHeld])
+    ends.resolve()
+    await overrun
+  })
+
   it('is told without the values of Secrets that it has met', async () => {
     const run = (): never => {
       throw new Error('refused: hunter2hunter2')
@@ -331,8 +349,12 @@ describe('the time of a run', () => {
       message: 'widget was aborted: it ran for longer than 60 s',
       quiet: false,
     })
+    let isOver = false
+    void overrun?.then(() => (isOver = true))
+    await clock.advance(0)
+    expect(isOver).toBe(false)
     ends.resolve(done())
-    expect(await overrun).toMatchObject({ kind: 'done' })
+    await overrun
   })
 
   it('is given up when the process stops', async () => {

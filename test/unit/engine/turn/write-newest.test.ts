@@ -137,9 +137,32 @@ describe('calls of a context', () => {
     const failing = Promise.withResolvers<number>()
     void calls.track('apply', failing.promise)
     expect(calls.findForgotten()).toBe('apply')
+    const end = calls.endOfActing()
     failing.reject(new Error('late'))
+    await end
     await new Promise(setImmediate)
     process.off('unhandledRejection', hear)
     expect(unheard).toEqual([])
+  })
+
+  it.each([
+    ['get', false],
+    ['list', false],
+    ['children', false],
+    ['outside.assumeRole', false],
+    ['outside.readSecret', false],
+    ['once', true],
+    ['apply', true],
+    ['create', true],
+    ['patch', true],
+    ['delete', true],
+    ['notes.keep', true],
+    ['outside.keepSecret', true],
+    ['outside.removeSecret', true],
+  ] as const)('%s acts when the run is over: %s', (verb, acts) => {
+    const calls = new ContextCalls()
+    expect(calls.endOfActing()).toBeUndefined()
+    void calls.track(verb, new Promise(() => {}))
+    expect(calls.endOfActing() !== undefined).toBe(acts)
   })
 })
