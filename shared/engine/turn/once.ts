@@ -13,7 +13,12 @@ const resultLengthMax = 4_096
 /** Effects recorded with the object: before they begin, and with their result when they have ended. */
 export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
   const note = (key: string, record: OnceRecord): Promise<void> =>
-    remember((engine) => withMemory(engine, { ...engine.memory, once: { ...engine.memory?.once, [key]: record } }))
+    remember((engine) => {
+      const once = engine.memory?.once ?? {}
+      // Those that begin at once come here one after the other.
+      if (record.state === 'begun' && once[key] === undefined) checkRoom(once)
+      return withMemory(engine, { ...engine.memory, once: { ...once, [key]: record } })
+    })
 
   const perform = async <Result extends Json | void>(
     key: string,
@@ -28,7 +33,6 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
     const known = engine.memory?.once?.[key]
     const isKnown = known?.of === about
     if (isKnown && known.state === 'done') return copyJson(known.result) as Result
-    if (known === undefined) checkRoom(engine.memory?.once)
     if (!isKnown) await note(key, { of: about, state: 'begun' })
     const result = await effect({ token: `${object.metadata.uid}.${digest(key)}.${about}`, mayHaveHappened: isKnown })
     // Also if the run's time is over by now: what has happened has happened.
@@ -49,7 +53,7 @@ export function createOnce({ live, remember }: RunMemory, time: RunTime): Once {
   }
 }
 
-function checkRoom(once: { readonly [key: string]: OnceRecord } = {}): void {
+function checkRoom(once: { readonly [key: string]: OnceRecord }): void {
   if (Object.keys(once).length >= keysMax)
     throw new TypeError(`once: an object remembers ${keysMax} keys at most; tell effects of one kind apart by \`of\``)
 }

@@ -105,6 +105,12 @@ describe('once', () => {
     expect(status).toBe(is ? 'fulfilled' : 'rejected')
   })
 
+  it('counts those that begin at once, each of them', async () => {
+    const once = createOnce(memoryOf().memory, time)
+    const all = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => once(`k${i}`, async () => i)))
+    expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(8)
+  })
+
   it.each([
     [4_094, true],
     [4_095, false],
