@@ -30,7 +30,7 @@ export function toReleasedState(live: StoredObject, finalizer: string, facts: Tu
   const { engine } = live
   const { finalizers = [] } = live.object.metadata
   if (!finalizers.includes(finalizer)) return live
-  const object = finalizers.length === 1 ? live.object : withoutTroubles(live.object, facts)
+  const object = finalizers.length === 1 ? live.object : withoutTroubles(live.object, facts, true)
   const { finalizers: _, ...metadata } = object.metadata
   const left = finalizers.filter((name) => name !== finalizer)
   const { wakeAtMs } = engine

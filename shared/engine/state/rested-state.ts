@@ -8,16 +8,16 @@ export function toRestedState({ object }: StoredObject, facts: TurnFacts): Store
   return { object: withoutTroubles(object, facts), engine: {} }
 }
 
-/** Nothing is stalled, paused or in a hot loop any more of which no run is to come. Itself if nothing was. */
-export function withoutTroubles(object: ApiObject, facts: TurnFacts): ApiObject {
-  const isTroubled = (type: string): boolean => conditionOf(object, type) !== undefined
-  if (!facts.showsStatus || !['Stalled', 'Paused', 'HotLoop'].some(isTroubled)) return object
-  const patches = {
-    Stalled: null,
-    Paused: null,
-    HotLoop: null,
-    ...(isTroubled('Stalled') && { Ready: cleanedUp }),
-  }
+/**
+ * Nothing is stalled, paused or in a hot loop any more of which no run is to come, and what a clean-up was not ready for
+ * is behind one that has succeeded. Itself if nothing was.
+ */
+export function withoutTroubles(object: ApiObject, facts: TurnFacts, isCleanedUp = false): ApiObject {
+  const isStalled = conditionOf(object, 'Stalled') !== undefined
+  const isUnready = isStalled || (isCleanedUp && conditionOf(object, 'Ready')?.status === 'False')
+  const isTroubled = isUnready || ['Paused', 'HotLoop'].some((type) => conditionOf(object, type) !== undefined)
+  if (!facts.showsStatus || !isTroubled) return object
+  const patches = { Stalled: null, Paused: null, HotLoop: null, ...(isUnready && { Ready: cleanedUp }) }
   return {
     ...object,
     status: { ...object.status, conditions: asJson(patchConditions(conditionsOf(object), patches, facts)) },

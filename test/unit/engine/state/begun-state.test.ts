@@ -32,6 +32,15 @@ describe('an object of which no run is to come', () => {
     }
   })
 
+  it('says so, too, if a clean-up had failed before the one that succeeded', () => {
+    const { object } = troubled()
+    const failed = { ...because, type: 'Ready', status: 'False', reason: 'NotEmpty' }
+    const live = { object: { ...object, status: { conditions: [failed] } }, engine: { wait } }
+    expect(saysOf(toReleasedState(live, 'a/ours', facts))).toEqual(['Ready False CleanedUp'])
+    // Of what nobody has cleaned up, nobody says that it is clean.
+    expect(saysOf(toRestedState(live, facts))).toEqual(['Ready False NotEmpty'])
+  })
+
   it('keeps its status where nothing was the matter, and where none is shown', () => {
     const live = troubled('Stalled')
     for (const [one, shows] of [
