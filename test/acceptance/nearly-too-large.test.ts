@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { afterEach, expect, it } from 'vitest'
-import { defineKind, defineReconciler, done, type Controller } from '../../shared/index.ts'
+import { defineKind, defineReconciler, done, type Context, type Controller } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 
 /**
@@ -19,11 +19,12 @@ let env: TestEnv
 let runs: number
 afterEach(() => env.close())
 
-function crates(): Controller {
+function crates(act: (ctx: Context) => Promise<void> = async () => {}): Controller {
   runs = 0
   return defineReconciler(Crate, {
-    reconcile: async ({ spec: { filling } }) => {
+    reconcile: async ({ spec: { filling } }, ctx) => {
       runs++
+      await act(ctx)
       // Takes more room than the engine has beside a spec on any store, and more than it frees with its first run.
       return done({ status: { weight: filling.length, label: 'x'.repeat(500) } })
     },
@@ -72,4 +73,27 @@ it('can be paused though it cannot say so', async () => {
   await env.patch(Crate, 'w', { metadata: { annotations: { 'setpoint.dev/paused': null } }, spec: { filling: 'x' } })
   await env.settle()
   expect(runs).toBe(1)
+})
+
+it.each<[string, (ctx: Context) => Promise<void>]>([
+  [
+    'expects much, and has done much once',
+    async (ctx) => {
+      for (let i = 0; i < 8; i++) await ctx.once(`certificate-${i}`, async () => 'x'.repeat(4_000))
+      for (let i = 0; i < 50; i++) ctx.expectations.set(`${i}`.padEnd(200, 'x'), ctx.now() + 60_000)
+    },
+  ],
+  [
+    'notes much, and has done much once',
+    async (ctx) => {
+      for (let i = 0; i < 9; i++) await ctx.once(`certificate-${i}`, async () => 'x'.repeat(4_080))
+      ctx.notes.set('a', 'x'.repeat(4_080))
+    },
+  ],
+])('says why it stopped where its run %s', async (_what, act) => {
+  env = await createTestEnv({ reconcilers: [crates(act)] })
+  await fill()
+  await env.advance('10m')
+  expect([runs, env.logs.filter(({ message }) => message === 'turn not ended')]).toEqual([1, []])
+  expect((await env.get(Crate, 'w'))?.status).toMatchObject({ reconcile: { waiting: 'Stopped' } })
 })

@@ -151,7 +151,10 @@ interface Ended {
   readonly startMs: number
 }
 
-/** Writes how a run ended. If that cannot be written, the object says so instead. */
+/**
+ * Writes how a run ended. If that cannot be written, the object says so instead, and keeps nothing new of what the run
+ * has noted and expects: it has no room for that.
+ */
 async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<void> {
   const { engine } = loop
   const retryDelayMs = await reserveRetry(engine, basis.stored.engine, ran.verdict)
@@ -161,7 +164,9 @@ async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<voi
     await commit(afterRun(ran, ran.verdict, { basis, facts }), engine)
   } catch (error) {
     if (!isUnwritable(error)) throw error
-    await commit({ ...afterRun(ran, verdictOf(error), { basis, facts }), isStatusVital: false }, engine)
+    const { expectations = {} } = ran.live.engine.memory ?? {}
+    const refused = { basis, facts: { ...facts, expectations, noteChanges: {} } }
+    await commit({ ...afterRun(ran, verdictOf(error), refused), isStatusVital: false }, engine)
   }
 }
 
