@@ -4,6 +4,7 @@ import type { Rate } from '../../model/reservations.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Reserve } from '../../ports/reservations.ts'
 import { retryWithinMs, type Verdict } from '../../reconciler/verdict.ts'
+import { isRetryAhead } from '../state/backoff.ts'
 import type { TokenBucket } from './token-bucket.ts'
 
 /**
@@ -49,6 +50,6 @@ export async function reserveRetry(
   if (verdict.kind === 'stopped' && withinMs === Infinity) return undefined
   const nowMs = clock.nowMs()
   const aheadMs = wait?.kind === 'Backoff' || wait?.kind === 'Stopped' ? (wait.atMs ?? -Infinity) : -Infinity
-  const isInTime = aheadMs > nowMs && aheadMs <= nowMs + withinMs
+  const isInTime = isRetryAhead(aheadMs, nowMs) && aheadMs <= nowMs + withinMs
   return isInTime ? undefined : retryBudget?.(nowMs)
 }

@@ -4,6 +4,7 @@ import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Controller } from '../../reconciler/controller.ts'
+import { isRetryAhead } from './backoff.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
 /** What becomes of a turn before anything runs. A limit may still put off what is admitted to `run`. */
@@ -87,10 +88,15 @@ function waitBeforeRun({ wakeUps }: Pick<Turn, 'wakeUps'>, { object, engine }: S
   return Math.max(0, Math.min(...now.map(({ notBeforeMs = 0 }) => notBeforeMs)) - nowMs)
 }
 
-/** A clock that was ahead has set the timer of its own period: no such timer is further away than the period. */
+/**
+ * A clock that was ahead has set the time of an object with a period of its own: what waits for anything else than a
+ * limit, or for the time that a failure named, comes with that period at the latest.
+ */
 function isBeyondPeriod({ object, engine: { wait } }: StoredObject, nowMs: number): boolean {
   const periodMs = ownResyncMs(object) ?? 0
-  return wait?.kind === 'Resync' && periodMs > 0 && wait.atMs - nowMs > periodMs
+  if (periodMs === 0 || wait?.atMs === undefined || wait.atMs - nowMs <= periodMs) return false
+  if (wait.kind === 'Backoff') return !isRetryAhead(wait.atMs, nowMs)
+  return wait.kind === 'Resync' || wait.kind === 'Requeue' || wait.kind === 'Expectation' || wait.kind === 'Stopped'
 }
 
 /** None of them is a change, which may be debounced: that message is the only one of it. */

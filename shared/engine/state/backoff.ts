@@ -12,3 +12,13 @@ export function backoffMs(attempt: number, chance: number): number {
   const certain = Math.max(backoffBaseMs, ceiling / 2)
   return Math.round(certain + (ceiling - certain) * chance)
 }
+
+/**
+ * Whether the time that a failure has set for its retry is still to come. No backoff is as long as an hour, and hardly
+ * ever is the line of all retries: a time beyond it was set by a clock that was ahead, and counts no more.
+ */
+export function isRetryAhead(atMs: number | undefined, nowMs: number): boolean {
+  return atMs !== undefined && atMs > nowMs && atMs <= nowMs + aheadMsMax
+}
+
+const aheadMsMax = 60 * 60_000

@@ -3,7 +3,7 @@ import { attemptsOf, failureOf, type EngineState, type Failure, type Wait } from
 import type { StoredObject } from '../../model/stored-object.ts'
 import { nextPassMs } from '../../model/wheel.ts'
 import { retryWithinMs, type Verdict } from '../../reconciler/verdict.ts'
-import { backoffMs } from './backoff.ts'
+import { backoffMs, isRetryAhead } from './backoff.ts'
 import type { RunFacts } from './run-facts.ts'
 
 /**
@@ -62,7 +62,8 @@ function backoff(before: EngineState, verdict: Extract<Verdict, { kind: 'failed'
 
 /** A failure ahead of the backoff's time costs no attempt and leaves that time as it was. */
 function earlyUntilMs({ wait }: EngineState, { generation, nowMs }: RunFacts): number | undefined {
-  return wait?.kind === 'Backoff' && wait.generation === generation && wait.atMs > nowMs ? wait.atMs : undefined
+  const isOwn = wait?.kind === 'Backoff' && wait.generation === generation
+  return isOwn && isRetryAhead(wait.atMs, nowMs) ? wait.atMs : undefined
 }
 
 /** With how many failures in a row said the same: an error that never changes often means "not ready yet". */

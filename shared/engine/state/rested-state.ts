@@ -9,8 +9,8 @@ export function toRestedState({ object }: StoredObject, facts: TurnFacts): Store
 }
 
 /**
- * Nothing is stalled, paused or in a hot loop any more of which no run is to come, and what a clean-up was not ready for
- * is behind one that has succeeded. Itself if nothing was.
+ * Nothing is stalled, paused or in a hot loop any more of which no run is to come. A clean-up that failed is behind one
+ * that has succeeded. Itself if nothing was.
  */
 export function withoutTroubles(object: ApiObject, facts: TurnFacts, isCleanedUp = false): ApiObject {
   const isStalled = conditionOf(object, 'Stalled') !== undefined

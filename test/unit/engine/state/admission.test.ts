@@ -124,6 +124,29 @@ const rows: readonly Row[] = [
     wakeUps: [resync],
     admission: run,
   },
+  ...(['Requeue', 'Expectation', 'Stopped', 'Backoff'] as const).map((kind) => ({
+    what: `a resync of an object with its own period whose ${kind} was set by a clock that was ahead`,
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: { wait: { kind, generation: 1, atMs: nowMs + 3_600_001, failure: { attempt: 1, error: 'e' } } },
+    wakeUps: [resync],
+    admission: run,
+  })),
+  ...(['RateLimited', 'HotLoop', 'RetryAfter'] as const).map((kind) => ({
+    what: `a resync of an object with its own period that is ${kind} for long`,
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: { wait: { kind, generation: 1, atMs: nowMs + 3_600_001, failure: { attempt: 1, error: 'e' } } },
+    wakeUps: [resync],
+    admission: { kind: 'sleep', atMs: nowMs + 3_600_001 } as const,
+  })),
+  {
+    what: 'a resync of an object with its own period whose backoff is longer',
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: {
+      wait: { kind: 'Backoff', generation: 1, atMs: nowMs + 900_000, failure: { attempt: 9, error: 'e' } },
+    },
+    wakeUps: [resync],
+    admission: { kind: 'sleep', atMs: nowMs + 900_000 },
+  },
   {
     what: 'a resync of an object whose own period is not over',
     metadata: { annotations: { 'setpoint.dev/resync': '10m' } },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { backoffMs } from '../../../../shared/engine/state/backoff.ts'
+import { backoffMs, isRetryAhead } from '../../../../shared/engine/state/backoff.ts'
 import { slowBackoffMs } from '../../../../shared/engine/state/stalled-state.ts'
 
 /** The upper half of each wait is left to chance, but for the first. */
@@ -20,4 +20,14 @@ it.each([
 
 it('the slow retry waits as long as the longest backoff', () => {
   expect([0, 0.5].map(slowBackoffMs)).toEqual([500_000, 750_000])
+})
+
+it.each([
+  [undefined, false],
+  [1_000, false],
+  [1_001, true],
+  [3_601_000, true],
+  [3_601_001, false],
+])('a retry at %d is still to come at 1000: %j', (atMs, is) => {
+  expect(isRetryAhead(atMs, 1_000)).toBe(is)
 })

@@ -331,6 +331,8 @@ describe('states without a run', () => {
     const later = { ...facts, nowMs: once.engine.wait?.atMs ?? 0 }
     expect(toStalledState(once, later).engine.wait).toMatchObject({ failure: { attempt: 2 } })
     const atMs = once.engine.wait?.atMs ?? 0
+    const early = { ...facts, nowMs: atMs - 3_600_001 }
+    expect(toStalledState(once, early).engine.wait?.atMs).toBe(early.nowMs + 500_000)
     const wished = (wakeAtMs: number): StoredObject => ({
       ...once,
       engine: { ...once.engine, wakeAtMs, netMs: wakeAtMs },

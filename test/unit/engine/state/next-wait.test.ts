@@ -85,6 +85,12 @@ const rows: readonly Row[] = [
     wait: backoff(nowMs + 400, failure(4)),
   },
   {
+    what: 'a failure ahead of a time that a clock that was ahead has set',
+    before: after(backoff(nowMs + 3_600_001, failure(4, 'other'))),
+    verdict: failed,
+    wait: backoff(nowMs + 8_000, failure(5)),
+  },
+  {
     what: 'a failure at its time costs one',
     before: after(backoff(nowMs, failure(4, 'other'))),
     verdict: failed,

@@ -47,6 +47,11 @@ describe('toRefusedState', () => {
     expect(writeOf(next, toRefusedState(next, message, over))).toEqual({ kind: 'replace', touched: ['engine'] })
   })
 
+  it('keeps no time that a clock that was ahead has set', () => {
+    const early = { ...facts, nowMs: nowMs - 3_600_000 }
+    expect(toRefusedState(next, message, early).engine.wait?.atMs).toBe(early.nowMs + 500_000)
+  })
+
   it('says another fault at once', () => {
     const other = toRefusedState(next, 'spec.size: Too many', facts)
     expect(conditionOf(other.object, 'Ready')).toMatchObject({ message: 'spec.size: Too many' })
