@@ -23,7 +23,7 @@ export interface KeyGroups {
   isWanted(handle: string, nowMs: number): boolean
   /**
    * The machine's clock was moved by so much, or the process stood still for so long: those who have taken a key have
-   * it as long as before.
+   * it as long as before. If the clock was put back, what is held or delayed comes as soon as before, too.
    */
   clockJumped(byMs: number): void
   /** Whether somebody has a key that is not held. Looks at all receipts. */
@@ -199,8 +199,12 @@ class Groups implements KeyGroups {
   }
 
   clockJumped(byMs: number): void {
-    for (const group of this.#receipts.values())
-      if (!group.isHeld && group.deadline !== undefined) this.#deadlines.set(group, group.deadline.atMs + byMs)
+    for (const group of this.#groups.values()) {
+      const isTaken = group.handle !== undefined && !group.isHeld
+      if (byMs < 0) moveTimes(group, byMs)
+      if (group.deadline !== undefined && (isTaken || byMs < 0))
+        this.#deadlines.set(group, group.deadline.atMs + byMs)
+    }
   }
 
   oldestReadyAtMs(): number {
@@ -254,4 +258,14 @@ function groupOf(key: string, wakeUp: WakeUp, order: number): Group {
     lane: undefined,
     deadline: undefined,
   }
+}
+
+function moveTimes(group: Group, byMs: number): void {
+  group.wakeUp = withTimeMoved(group.wakeUp, byMs)
+  group.next = group.next && withTimeMoved(group.next, byMs)
+  group.readyAtMs += byMs
+}
+
+function withTimeMoved(wakeUp: WakeUp, byMs: number): WakeUp {
+  return wakeUp.notBeforeMs === undefined ? wakeUp : { ...wakeUp, notBeforeMs: wakeUp.notBeforeMs + byMs }
 }

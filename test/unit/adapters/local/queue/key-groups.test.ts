@@ -233,6 +233,27 @@ describe('a clock that jumps', () => {
   })
 })
 
+describe('a clock that is put back', () => {
+  it('lets what is held or delayed come as soon as before, and what is ready is as old as before', () => {
+    const { groups, send, namesAt, statesAt } = open()
+    for (const name of ['taken', 'held']) send(name, 9_000)
+    const [, held] = groups.take(2, 9_000)
+    groups.hold(held?.handle ?? '', 3_000, 9_000)
+    send('held', 9_000, { notBeforeMs: 14_000 })
+    send('delayed', 9_000, { notBeforeMs: 14_000 })
+    send('ready', 9_000)
+    groups.clockJumped(-8_000)
+    expect(statesAt(2_000)).toEqual([
+      'taken running 1000',
+      'held held 2000',
+      'delayed delayed 4000',
+      'ready ready 1000',
+    ])
+    expect([namesAt(3_999), namesAt(4_000)]).toEqual([['ready'], ['held']])
+    expect(namesAt(6_000)).toEqual(['delayed'])
+  })
+})
+
 describe('a queue, as people see it', () => {
   it('has its keys in the order in which they came, with their state and for how long they are so', () => {
     const { groups, send, takeAt, statesAt } = open()
