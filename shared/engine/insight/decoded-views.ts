@@ -77,6 +77,7 @@ function* decodings(text: string, shortest: number): Generator<DecodedView> {
   for (const { 0: run, index } of text.matchAll(hexRun)) if (run.length >= 2 * shortest) yield* decodeHex(run, index)
   for (const { 0: run, index } of text.matchAll(base64Run))
     if (run.length * 3 >= shortest * 4) yield* decodeBase64(run, index)
+  for (const { 0: run, index } of text.matchAll(decimalRun)) yield decodeDecimal(run, index)
 }
 
 const percent = /%([0-9a-f]{2})/gi
@@ -84,8 +85,10 @@ const backslash = /\\(?:u([0-9a-f]{4})|x([0-9a-f]{2})|([^]))/gi
 const entity = /&(amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});/gi
 /** Also as dumps of bytes and fingerprints write it. */
 const hexRun = new RegExp(`[0-9a-f](?:[ :-]?[0-9a-f]){${hexDigitsMin - 1},}`, 'gi')
-/** Of either alphabet; a mail or a key is broken into lines. */
-const base64Run = new RegExp(`[\\w+/-](?:[\\r\\n]{0,2}[\\w+/-]){${base64DigitsMin - 1},}`, 'g')
+/** Of either alphabet; a mail or a key is broken into lines, which YAML indents. */
+const base64Run = new RegExp(`[\\w+/-](?:(?:\\r?\\n[ \\t]{0,64})?[\\w+/-]){${base64DigitsMin - 1},}`, 'g')
+/** As the JSON of a Buffer has its bytes. */
+const decimalRun = /\d{1,3}(?:, ?\d{1,3}){5,}/g
 
 function fromHex(hex: string): string {
   return String.fromCharCode(parseInt(hex, 16))
@@ -155,8 +158,18 @@ function* decodeHex(run: string, index: number): Generator<DecodedView> {
   }
 }
 
+function decodeDecimal(run: string, index: number): DecodedView {
+  const numbers = [...run.matchAll(/\d+/g)]
+  const text = numbers.map(([digits]) => String.fromCharCode(Number(digits))).join('')
+  const placeOf = (i: number): number => index + (numbers[i]?.index ?? run.length)
+  return bytesView(text, (from, to) => ({
+    from: placeOf(from),
+    to: placeOf(to - 1) + (numbers[to - 1]?.[0].length ?? 0),
+  }))
+}
+
 function* decodeBase64(run: string, index: number): Generator<DecodedView> {
-  const { digits, placeOf } = digitsOf(run, index, /[\r\n]/)
+  const { digits, placeOf } = digitsOf(run, index, /\s/)
   const standard = digits.replaceAll('-', '+').replaceAll('_', '/')
   for (const skipped of [0, 1, 2, 3]) {
     const whole = standard.slice(skipped)

@@ -9,6 +9,9 @@ import { secretPartsOf } from './secret-parts.ts'
 const lengthMin = 6
 /** Characters of all values of a run. What comes after them is not known. */
 const lengthSumMax = 4 << 20
+/** Characters of values that are held against a text, beside so many for each of its own. */
+const workMin = 4 << 20
+const workPerCharacter = 64
 /** Places in the table of beginnings; a power of two. */
 const beginningsMax = 8_192
 
@@ -115,25 +118,30 @@ export class SecretValues {
     return known === undefined || this.#isPublic(known) ? undefined : known
   }
 
-  /** Where the text tells a value, from left to right. */
+  /** Where the text tells a value, from left to right. All of it, if that takes too long to say. */
   #rangesIn(text: string): readonly Range[] {
-    const ranges = [...this.#findIn(text)]
+    const work = { left: workMin + workPerCharacter * text.length }
+    const ranges = [...this.#findIn(text, work)]
     for (const view of viewsOf(text, this.#shortest))
-      for (const found of this.#findIn(view.text)) ranges.push(view.rangeOf(found.from, found.to))
+      for (const found of this.#findIn(view.text, work)) ranges.push(view.rangeOf(found.from, found.to))
+    if (work.left < 0) return [{ from: 0, to: text.length }]
     return ranges.length < 2 ? ranges : ranges.sort((a, b) => a.from - b.from || b.to - a.to)
   }
 
-  *#findIn(text: string): Generator<Range> {
-    for (let at = 0; at + lengthMin <= text.length;) {
-      const length = this.#beginnings[beginningOf(text, at)] === 1 ? this.#lengthAt(text, at) : 0
-      if (length > 0) yield { from: at, to: at + length }
-      at += length || 1
+  /** A value may begin in another one, and end behind it. */
+  *#findIn(text: string, work: Work): Generator<Range> {
+    let end = 0
+    for (let at = 0; at + lengthMin <= text.length && work.left >= 0; at++) {
+      const to = this.#beginnings[beginningOf(text, at)] === 1 ? at + this.#lengthAt(text, at, work) : at
+      if (to > Math.max(at, end)) yield { from: at, to: (end = to) }
     }
   }
 
   /** How long the value is that stands there; 0 if none does. */
-  #lengthAt(text: string, at: number): number {
+  #lengthAt(text: string, at: number, work: Work): number {
     for (const length of this.#lengths.get(text.slice(at, at + lengthMin)) ?? []) {
+      work.left -= length
+      if (work.left < 0) return 0
       const known = this.#known.get(text.slice(at, at + length))
       if (known !== undefined && !this.#isPublic(known)) return length
     }
@@ -190,6 +198,11 @@ export class SecretValues {
     this.#declared ??= new Set(textsIn(this.#own['spec']))
     return this.#declared.has(value)
   }
+}
+
+/** What is left of the work that one text may take. */
+interface Work {
+  left: number
 }
 
 function entriesOf(map: unknown): readonly (readonly [string, string])[] {

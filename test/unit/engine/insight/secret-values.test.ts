@@ -39,6 +39,12 @@ describe('a text', () => {
     ['the same as it would be stored', given('Geheim123\n'), `${bare('Geheim123\n')} ${bare('Geheim123')}`, '*** ***'],
     ['bytes that are no text', stored(binary), bare(binary), '***'],
     [
+      'a value in the bytes of a Buffer',
+      given('Geheim123'),
+      `[1, ${[...'Geheim123'].map((c) => c.charCodeAt(0)).join(', ')}, 2]`,
+      '[1, ***, 2]',
+    ],
+    [
       'few bytes that are no text',
       stored(binary.slice(0, 3)),
       `${bare(binary.slice(0, 3))} 12`,
@@ -189,6 +195,17 @@ describe('a value that is encoded', () => {
     expect(knowing(given('p@ss:w/rd {1}')).mask(url.href)).toBe('https://orders:***@example.org/x')
   })
 
+  it('is known where it begins in another one, and ends behind that', () => {
+    const known = knowing({ stringData: { user: 'app:to', password: 'tok-k3y9-7hg2' } })
+    expect([known.mask('as app:tok-k3y9-7hg2!'), known.mask('app:to-k3y9')]).toEqual(['as ***!', '***-k3y9'])
+  })
+
+  it('is known in base64 that is broken into lines and indented', () => {
+    const value = 'abcdefghij'.repeat(12)
+    const broken = (bare(value).match(/.{1,76}/g) ?? []).join('\n      ')
+    expect(knowing(given(value)).mask(`body: |\n      ${broken}\n`)).toBe('body: |\n      ***\n')
+  })
+
   it('is known in base64 that is broken into lines', () => {
     const value = 'Geheim123'.repeat(20)
     expect(knowing(given(value)).mask(bare(value).replaceAll(/(.{76})/g, '$1\n'))).toBe('***')
@@ -218,6 +235,15 @@ describe('a value that is encoded', () => {
     expect(known.mask('G", "Gehe"... is not valid JSON')).toBe('G"***" is not valid JSON')
     expect(known.mask('what "orders" says is not valid JSON')).toBe('what "orders" says is not valid JSON')
     expect(knowing().mask(errorOf('<html>'))).toContain('<html>')
+  })
+
+  it.each([2_000, 400_000])('is looked for in bounded time where many begin alike: %d', (length) => {
+    const known = knowing(given(Array.from({ length: 780 }, (_, i) => `aaaaaa${'a'.repeat(i)}!`).join('\n')))
+    const text = `no value: ${'a'.repeat(length)}`
+    let told = ''
+    expect(processorMs(() => (told = known.mask(text)))).toBeLessThan(1_000)
+    // What takes too long to look through is not told.
+    expect([told, known.hasMasked]).toEqual(['***', true])
   })
 
   it('is looked for in time that is linear in the text', () => {
