@@ -2,6 +2,8 @@ import type { Logger } from '../../ports/logger.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Controller, Watched } from '../../reconciler/controller.ts'
 import { Secret } from '../../reconciler/built-in-kinds.ts'
+import type { Predicate } from '../../reconciler/predicates.ts'
+import { thrownText } from '../../reconciler/thrown-text.ts'
 import { isOf } from '../../reconciler/kind.ts'
 import { SecretValues } from '../insight/secret-values.ts'
 
@@ -11,41 +13,50 @@ import { SecretValues } from '../insight/secret-values.ts'
  * cannot be told has none.
  */
 export function guardController(controller: Controller, logger: Logger): Controller {
-  const safely =
-    <Given extends Looked, Result>(what: string, work: (given: Given) => Result, otherwise: Result) =>
-    (given: Given): Result => {
+  const tell = (what: string, error: unknown, object: ApiObject): void =>
+    logger.error(`${what} threw`, { controller: controller.name, error: conceal(textOf(error), object) })
+  const guardPredicate =
+    (when: Predicate): Predicate =>
+    (change) => {
       try {
-        return work(given)
+        return when(change)
       } catch (error) {
-        logger.error(`${what} threw`, { controller: controller.name, error: conceal(String(error), given) })
-        return otherwise
+        tell('a predicate', error, change.object)
+        return true
       }
     }
-  const guardWatch = <Watch extends Watched>(watch: Watch): Watch => ({
-    ...watch,
-    when: safely('a predicate', watch.when, true),
-  })
+  const safely =
+    <Result>(what: string, work: (object: ApiObject) => readonly Result[]) =>
+    (object: ApiObject): readonly Result[] => {
+      try {
+        return work(object)
+      } catch (error) {
+        tell(what, error, object)
+        return []
+      }
+    }
+  const guardWatch = <Watch extends Watched>(watch: Watch): Watch => ({ ...watch, when: guardPredicate(watch.when) })
   return {
     ...controller,
-    when: safely('a predicate', controller.when, true),
+    when: guardPredicate(controller.when),
     owns: controller.owns.map(guardWatch),
     references: controller.references.map((watch) => ({
       ...guardWatch(watch),
-      targets: safely('a reference', watch.targets, []),
+      targets: safely('a reference', watch.targets),
     })),
     maps: controller.maps.map((watch) => ({
       ...guardWatch(watch),
-      primaries: safely('a map function', watch.primaries, []),
+      primaries: safely('a map function', watch.primaries),
     })),
   }
 }
 
-/** What such a function is given: an object, or a change of one. */
-type Looked = ApiObject | { readonly object: ApiObject }
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error)
+}
 
 /** An error may tell what the function was given: of a Secret, that is its values. */
-function conceal(text: string, given: Looked): string {
-  const object = 'object' in given ? (given.object as ApiObject) : given
+function conceal(text: string, object: ApiObject): string {
   if (!isOf(object, Secret)) return text
   const secrets = new SecretValues(object)
   secrets.note(object)

@@ -59,6 +59,21 @@ describe("a controller's functions that the relay calls", () => {
     expect(JSON.stringify(told)).not.toContain('hunter2')
   })
 
+  it.each([
+    ['null', null],
+    ['like a Secret', { apiVersion: 'v1', kind: 'Secret' }],
+  ])('hold up nobody for an object that has a field `object` which is %s', (_what, field) => {
+    expect(maps[0]?.primaries({ ...object, object: field } as unknown as typeof object)).toEqual([])
+  })
+
+  it('hold up nobody if what they throw has no text', () => {
+    const { controller: odd, lines: told } = guarded(() => {
+      throw Object.create(null)
+    })
+    expect(odd.maps[0]?.primaries(object)).toEqual([])
+    expect(told).toEqual([['a map function threw', { controller: 'widget', error: '{}' }]])
+  })
+
   it('say what they say where they do not throw', () => {
     const { controller: calm, lines: told } = guarded(() => false)
     expect([calm.when(seen), calm.owns[0]?.when(seen)]).toEqual([false, false])
