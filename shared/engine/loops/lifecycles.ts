@@ -1,6 +1,7 @@
 import { parseTimestamp } from '../../model/time.ts'
 import { isCondition } from '../../model/conditions.ts'
 import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
+import { clockErrorMsMax } from '../../model/clock-error.ts'
 import { acceptCrd } from '../../model/crd/accept-crd.ts'
 import { sharersOf } from '../../model/crd/accept-names.ts'
 import { hasCode } from '../../model/errors.ts'
@@ -17,6 +18,7 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import { crdFinalizer, eventEndMs } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
+import type { Context } from '../../reconciler/context.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import { again, done, withReport, type Outcome } from '../../reconciler/outcome.ts'
 import { deleteAll, deleteSeen, doomedWith } from './delete-all.ts'
@@ -48,11 +50,11 @@ export function definitionController({
     // An earlier definition that has its names has its objects.
     const kind = storedKindOf(acceptCrd(definition, ctx.now(), await definitions()))
     if (kind === undefined) return done()
-    const graceMs = (parseTimestamp(object.metadata.deletionTimestamp ?? '') ?? 0) + definitionGraceMs - ctx.now()
+    const graceMs = graceLeftMs(object, ctx, definitionGraceMs)
     // What is found behind the grace is all there is.
     const isDoomed = doomedWith(resources, customResourceDefinitionKind, object)
     if ((await deleteAll(resources, kind, { isDoomed })).count > 0) return again(lookAgainMs(-graceMs))
-    // It may have been marked by a clock that was ahead.
+    // It may have been marked by a clock that is a little ahead.
     return graceMs > 0 ? again(`${Math.ceil(Math.min(graceMs, definitionGraceMs))}ms`) : done()
   }
   /** Any write looks at the names anew, and is none if nothing has changed. */
@@ -74,6 +76,25 @@ export function definitionController({
   }
   return { ...lifecycle(customResourceDefinitionKind, crdFinalizer, cleanup), reconcile }
 }
+
+/**
+ * How much of the grace is left, or how long it is over. A deletion time that a wrong clock has set does not tell that:
+ * then the grace begins with the first look at it.
+ */
+function graceLeftMs(
+  { metadata: { deletionTimestamp = '' } }: ApiObject,
+  { now, notes }: Pick<Context, 'now' | 'notes'>,
+  graceMs: number,
+): number {
+  const leftMs = (parseTimestamp(deletionTimestamp) ?? 0) + graceMs - now()
+  if (leftMs <= graceMs + clockErrorMsMax) return leftMs
+  const seenMs = notes.get(graceNote)
+  if (typeof seenMs === 'number' && seenMs <= now()) return seenMs + graceMs - now()
+  notes.set(graceNote, now())
+  return graceMs
+}
+
+const graceNote = 'graceSinceMs'
 
 /**
  * When to look again for what is held by the finalizers of others, who tell nobody when they are done: after a tenth of

@@ -45,6 +45,21 @@ it.each([
   expect(await lookAt(seconds, left, graceMs)).toBe(becomes)
 })
 
+it('a definition that a wrong clock has marked goes a grace after the first look at it', async () => {
+  const resources = { list: async () => ({ items: [] }) } as unknown as Resources
+  const controller = definitionController({ resources, definitionGraceMs: 20_000 })
+  const noted = new Map<string, unknown>()
+  const notes = { get: (key: string) => noted.get(key), set: (key: string, value: unknown) => noted.set(key, value) }
+  const lookAfter = async (ms: number): Promise<unknown> => {
+    const now = (): number => deletedMs - 30 * 24 * 3_600_000 + ms
+    const outcome = await controller.cleanup?.(definition, { now, notes } as unknown as Context)
+    return outcome?.kind === 'again' ? outcome.afterMs : outcome?.kind
+  }
+  expect([await lookAfter(0), await lookAfter(5_000), await lookAfter(20_000)]).toEqual([20_000, 15_000, 'done'])
+  // A note of another clock that was ahead tells nothing either.
+  expect(await lookAfter(-1_000)).toBe(20_000)
+})
+
 it.each([
   [undefined, ['replace 3600000']],
   [0, ['replace 3600000']],
