@@ -5,6 +5,7 @@ import type { WorkQueue } from '../../ports/work-queue.ts'
 import { eventKind } from '../../resources/built-in-kinds.ts'
 import { resourceQuotaKind } from '../../resources/quota-kind.ts'
 import type { Controller } from '../../reconciler/controller.ts'
+import { dropDamaged } from './drop-damaged.ts'
 import { createGarbageCollector, garbageCollectorName, garbageRoute } from './garbage-collector.ts'
 import { contentRoutes, createContentRunner } from './namespace-content.ts'
 import { createEventExpiry, definitionController, type LifecycleOptions } from './lifecycles.ts'
@@ -52,8 +53,8 @@ export interface ControlLoopsOptions extends EngineOptions, Pick<LifecycleOption
  * state.
  */
 export function createControlLoops(options: ControlLoopsOptions): readonly ControlLoop[] {
-  const { store, index, resources, catalog, clock } = options
-  return [
+  const { store, index, resources, catalog, clock, logger } = options
+  const loops: readonly ControlLoop[] = [
     ...allControllers(options).map((controller) => loopOf(controller, options)),
     ...options.controllers.filter(fansOut).map((controller) => ({
       name: fanOutName(controller),
@@ -85,6 +86,7 @@ export function createControlLoops(options: ControlLoopsOptions): readonly Contr
       run: createQuotaUsage({ store, catalog, clock, lagMs: options.quotaLagMs ?? 0 }),
     },
   ]
+  return loops.map((loop) => ({ ...loop, run: dropDamaged(loop.run, logger) }))
 }
 
 /** Their names, for who runs none of them: what runs keys is not in its bundle. */

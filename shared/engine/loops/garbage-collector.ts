@@ -1,3 +1,4 @@
+import { absentIfDamaged } from '../../model/damage.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../model/object-key.ts'
 import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
@@ -150,15 +151,16 @@ class GarbageCollector {
     return released ?? []
   }
 
-  /** Again if anything came between: what is deleted or released is what was seen. */
+  /**
+   * Again if anything came between: what is deleted or released is what was seen. Nothing happens as long as it, its
+   * owners or its children cannot be read: the next look is tomorrow's.
+   */
   #actOnNewest<Result>(key: ObjectKey, act: (object: ApiObject) => Promise<Result>): Promise<Result | undefined> {
-    return onNewest(
-      async () => {
-        const stored = await this.#options.store.get(key)
-        return stored && act(stored.object)
-      },
-      { isConflict: isOvertakenWrite },
-    )
+    const look = async (): Promise<Result | undefined> => {
+      const stored = await this.#options.store.get(key)
+      return stored && act(stored.object)
+    }
+    return absentIfDamaged(() => onNewest(look, { isConflict: isOvertakenWrite }))
   }
 
   /** `seenUid`: of the owner whose removal, or deletion, has been seen. */

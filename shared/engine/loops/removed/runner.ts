@@ -1,3 +1,4 @@
+import { absentIfDamaged } from '../../../model/damage.ts'
 import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { dueAtMs } from '../../../model/engine-state.ts'
@@ -48,7 +49,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
 
   return async (turn, signal) => {
     const key = recordKey(turn.key)
-    const record = await store.get(key)
+    const record = await absentIfDamaged(() => store.get(key))
     if (record === undefined) return runPresent(turn, signal)
     const isAlone = (await store.get(turn.key)) === undefined
     if (!isAlone && !isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
