@@ -114,7 +114,7 @@ export function createControlRelay(
     builtIn: [
       garbageRoute(options.index),
       ...contentRoutes(garbageCollectorName, options),
-      ...quotaRoutes(options.clock),
+      ...quotaRoutes(),
       accountRoute,
       ...options.controllers.filter(seesAll).map((controller) => createRemovedRoute(controller, options)),
     ],
