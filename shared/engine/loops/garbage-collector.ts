@@ -179,8 +179,31 @@ class GarbageCollector {
       await this.#releaseFrom(child, isLeft)
       return released.map(keyOf)
     }
-    if (!isDeleting(child) && gone.length === absent.length) await this.#remove(child, waiting.length > 0)
-    return []
+    if (isDeleting(child) || gone.length < absent.length) return []
+    const isCircle = await this.#isInCircle(child, waiting)
+    await this.#remove(isCircle ? await this.#unblock(child) : child, waiting.length > 0)
+    return isCircle ? waiting.map(keyOf) : []
+  }
+
+  /** Whether it owns, through others, an owner that waits for it: each would wait for the other for ever. */
+  async #isInCircle({ metadata: { uid } }: ApiObject, waiting: readonly ApiObject[]): Promise<boolean> {
+    const seen = new Set<string>()
+    for (let level = waiting; level.length > 0;) {
+      const references = level.flatMap(({ metadata: { ownerReferences = [] } }) => ownerReferences)
+      if (references.some((reference) => reference.uid === uid)) return true
+      for (const { metadata } of level) seen.add(metadata.uid)
+      const named = (await Promise.all(level.map((owner) => this.#ownersOf(owner)))).flat()
+      level = named.flatMap(({ owner }) => (owner === undefined || seen.has(owner.metadata.uid) ? [] : [owner]))
+    }
+    return false
+  }
+
+  /** Nobody waits for it any more, as in Kubernetes where owners are in a circle. */
+  async #unblock(child: ApiObject): Promise<ApiObject> {
+    const { ownerReferences = [] } = child.metadata
+    if (ownerReferences.every(({ blockOwnerDeletion }) => blockOwnerDeletion !== true)) return child
+    const free = ownerReferences.map((reference) => ({ ...reference, blockOwnerDeletion: false }))
+    return (await this.#edit(child, { ownerReferences: free })) ?? child
   }
 
   /**
@@ -258,16 +281,20 @@ class GarbageCollector {
   }
 
   /** Names the version it read: throws VERSION_CONFLICT if anything came between. */
-  async #edit(object: ApiObject, metadata: Record<string, string[] | OwnerReference[]>): Promise<void> {
+  async #edit(
+    object: ApiObject,
+    metadata: Record<string, string[] | OwnerReference[]>,
+  ): Promise<ApiObject | undefined> {
     const kind = await this.#options.catalog.byKind(parseApiVersion(object.apiVersion).group, object.kind)
-    if (kind === undefined) return
+    if (kind === undefined) return undefined
     const { resourceVersion, name, namespace = '' } = object.metadata
-    await this.#options.resources.patch(
+    const { stored } = await this.#options.resources.patch(
       kind,
       { name, namespace },
       { type: 'merge', body: { metadata: { ...metadata, resourceVersion } } },
       { manager: garbageCollectorName },
     )
+    return stored.object
   }
 
   /**
@@ -285,8 +312,12 @@ class GarbageCollector {
   }
 }
 
-/** Whether the owner waits for this child. Who names its uid and not its name has another owner, which is gone. */
+/**
+ * Whether the owner waits for this child. Who names its uid and not its name has another owner, which is gone. Nobody
+ * waits for itself.
+ */
 function isAwaited(child: ApiObject, owner: ApiObject): boolean {
+  if (child.metadata.uid === owner.metadata.uid) return false
   return (child.metadata.ownerReferences ?? []).some(
     (reference) =>
       reference.uid === owner.metadata.uid && reference.blockOwnerDeletion === true && isNamed(owner, reference, child),

@@ -258,6 +258,22 @@ describe('an owner of many children that waits for them', () => {
     expect([(await all()).length, await isThere()]).toEqual([49, false])
   })
 
+  it.each([
+    ['itself', ['owner']],
+    ['each other', ['owner', 'b']],
+    ['each other in a circle of three', ['owner', 'b', 'c']],
+  ])('goes with all that own %s', async (_what, names) => {
+    for (const name of names.slice(1)) await add(name, {})
+    for (const [i, name] of names.entries())
+      await env.patch(ConfigMap, name, {
+        metadata: { ownerReferences: [await referenceTo(names[(i + 1) % names.length] ?? '')] },
+      })
+    await env.settle()
+    await env.delete(ConfigMap, 'owner', { propagation: 'Foreground' })
+    await env.settle()
+    expect([await all(), await isThere()]).toEqual([[], false])
+  })
+
   it('waits for a child that was going already, though another owner has it, too', async () => {
     await add('other', {})
     await add('child', { ...held, ownerReferences: [await referenceTo('owner'), await referenceTo('other')] })

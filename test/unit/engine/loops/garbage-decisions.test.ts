@@ -83,7 +83,9 @@ async function collect(key: ObjectKey, { objects, children = {}, unknownKinds = 
         owners ? `leave owners [${owners.join()}] to` : `leave [${metadata.finalizers?.join()}] to`,
       )
       const live = objects.find((object) => object.metadata.name === name) as ApiObject
-      byKey.set(keyText(keyOf(live)), { ...live, metadata: { ...live.metadata, ...metadata } })
+      const object = { ...live, metadata: { ...live.metadata, ...metadata } }
+      byKey.set(keyText(keyOf(live)), object)
+      return { stored: { object } }
     },
     delete: async (
       _kind: object,
