@@ -46,6 +46,18 @@ it('a read of the table that may be old is refused here, where none is', async (
   for (const read of reads(false)) await expect(read()).rejects.toThrow('may be old on AWS')
 })
 
+it('a short list asks little more behind many removals', async () => {
+  const list = async (): Promise<number> => {
+    requests.take()
+    await opened.store.list({ ...widgetKind, namespace: 'default', limit: 2 })
+    return requests.take().calls['Query'] ?? 0
+  }
+  await opened.store.remove(live)
+  const before = await list()
+  for (let i = 0; i < 400; i++) await opened.store.remove(await opened.store.create(storedWidget(`gone-${i}`)))
+  expect(await list()).toBeLessThan(5 * before)
+})
+
 describe('an object', () => {
   it('is read by one strong read', async () => {
     await opened.store.get(keyOf(live.object))

@@ -38,15 +38,24 @@ interface Page {
   readonly isLast: boolean
 }
 
-/** Asks for one page after the other. */
+/**
+ * Asks for one page after the other. DynamoDB counts what a filter leaves out, such as what was removed: behind a page
+ * of which nothing is left the next one is four times as long.
+ */
 function createPager(options: DynamodbOptions, what: string, query: Query): () => Promise<Page> {
   const { client, table } = options
   const requests = createDynamodbRequests(options)
+  let { Limit } = query
   let from: Item | undefined
   return async () => {
-    const command = new QueryCommand({ TableName: table, ...query, ...(from && { ExclusiveStartKey: from }) })
+    const place = { ...(Limit !== undefined && { Limit }), ...(from && { ExclusiveStartKey: from }) }
+    const command = new QueryCommand({ TableName: table, ...query, ...place })
     const { Items = [], LastEvaluatedKey } = await requests.repeat(what, () => client.send(command))
     from = LastEvaluatedKey
+    if (Limit !== undefined && Items.length === 0) Limit = Math.max(Limit, Math.min(4 * Limit, pageMax))
     return { items: Items, isLast: from === undefined }
   }
 }
+
+/** No page is made longer than that. */
+const pageMax = 1_000
