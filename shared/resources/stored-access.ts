@@ -1,5 +1,5 @@
 import { createAccessBook, type AccessBook } from '../model/access/access-book.ts'
-import { hasCode } from '../model/errors.ts'
+import { hasCode, OperatingError } from '../model/errors.ts'
 import type { Eventual } from '../model/eventual.ts'
 import { keyOf, keyText } from '../model/object-key.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -97,9 +97,13 @@ function isOfAccess(object: ApiObject): boolean {
   return accessKinds.some((one) => one.group === group && one.kind === kind)
 }
 
-/** Throws what the checkpoint does: the write then has no answer that says it holds. */
+/** Throws WRITE_UNKNOWN: the write is done, or may be, and not everybody goes by it yet. */
 async function tellOthers(version: AccessVersion | undefined): Promise<void> {
-  await version?.checkpoint.save(version.newText())
+  try {
+    await version?.checkpoint.save(version.newText())
+  } catch (cause) {
+    throw new OperatingError('WRITE_UNKNOWN', 'could not tell all processes of a role or binding', { cause })
+  }
 }
 
 /** What is kept counts as long as the text is the one that was read ahead of it. */

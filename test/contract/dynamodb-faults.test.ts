@@ -336,6 +336,28 @@ describe('a write whose answer is lost', () => {
     expect(await sound.get(keyOf(live.object))).toEqual(written)
   })
 
+  it.each([0, 30_000, 58_000, 59_990])(
+    'is found, or WRITE_UNKNOWN, though all else is away behind its lost answer, %d ms after the last note of its kind',
+    async (ageMs) => {
+      let untilMs = Infinity
+      const lossy: Faults = (operation) => {
+        if (untilMs < Infinity) return clock.nowMs() < untilMs ? 'lost' : undefined
+        if (operation !== 'UpdateItem') return undefined
+        untilMs = clock.nowMs() + 5_500
+        return 'answer lost'
+      }
+      const store = storeWith(lossy)
+      const live = await store.create(storedWidget('a'))
+      await clock.sleep(ageMs)
+      const code = await store.replace(withSpec(live, { size: 2 }), ['spec']).then(
+        () => 'done',
+        (error: unknown) => (hasCode(error, 'WRITE_UNKNOWN') ? error.code : String(error)),
+      )
+      expect(['done', 'WRITE_UNKNOWN']).toContain(code)
+      expect((await sound.get(keyOf(live.object)))?.object.spec).toEqual({ size: 2 })
+    },
+  )
+
   it('is WRITE_UNKNOWN when reading tells that it is not there: it may yet be done', async () => {
     const live = await sound.create(storedWidget('a'))
     await expectCode(storeWith(always('lost', 'UpdateItem')).replace(live, ['spec']), 'WRITE_UNKNOWN')

@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { OperatingError } from '../../../model/errors.ts'
+import { hasCode, OperatingError } from '../../../model/errors.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import { requestFailure, wasRepeated, type RequestFailure } from './dynamodb-failures.ts'
@@ -52,6 +52,8 @@ export function createDynamodbRequests({
         return await attempt(isUncertain)
       } catch (error) {
         const failure = requestFailure(error)
+        // What else such an attempt asks for may be away, too. Of an earlier one that says nothing.
+        if (isUncertain && hasCode(error, 'THROTTLED', 'UNAVAILABLE')) return timeUp('unknown', isUncertain, error)
         if (failure === undefined) throw error
         isUncertain ||= failure === 'unknown' || wasRepeated(error)
         const pauseMs = random.next() * Math.min(pauseMsFirst * 2 ** failures, pauseMsMax)

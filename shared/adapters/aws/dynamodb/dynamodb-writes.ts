@@ -70,6 +70,10 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
       throw unknownFate(what, cause)
     }
 
+    const failedLook = (failure: unknown, mayBeDone: boolean): never => {
+      throw mayBeDone ? unknownFate(what, failure) : failure
+    }
+
     const attempt = async (isUncertain: boolean): Promise<WrittenItem | Refused> => {
       const entry = await recordings.findEntry(key)
       const next = withVersion(given, nextVersion(clock, base))
@@ -80,7 +84,9 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
         // The write is tried again in any case, and the next one that is throttled spreads the kind if this one cannot.
         if (isFeedThrottle(error)) await recordings.spread(key).catch(() => {})
         if (!isConditionFailure(error)) throw error
-        return ofWhatIsThere(error.Item ?? (await read(key)), isUncertain || wasRepeated(error), error)
+        const mayBeDone = isUncertain || wasRepeated(error)
+        const there = error.Item ?? (await read(key).catch((failure: unknown) => failedLook(failure, mayBeDone)))
+        return ofWhatIsThere(there, mayBeDone, error)
       }
     }
 
