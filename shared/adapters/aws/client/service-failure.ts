@@ -22,7 +22,18 @@ function codeOf(error: unknown): ErrorCode | undefined {
   if (!(error instanceof Error)) return undefined
   const { name, $fault: fault, $metadata: metadata } = error as Error & ClientError
   if (isThrottle(name) || metadata?.httpStatusCode === 429) return 'THROTTLED'
-  return fault === 'client' ? 'INTERNAL' : undefined
+  return fault === 'client' && !isRefusedToAll(name) ? 'INTERNAL' : undefined
+}
+
+/**
+ * Whether whatever is asked would be refused, and it is not this request: a right, a key or a queue that is not there
+ * yet or any more.
+ * Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/CommonErrors.html
+ */
+function isRefusedToAll(name: string): boolean {
+  return /AccessDenied|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|QueueDoesNotExist|NonExistentQueue|^KMS/i.test(
+    name,
+  )
 }
 
 /** Whether the name of an error, or of what was wrong with one entry of a batch, means: more slowly. */

@@ -128,7 +128,14 @@ describe('sending', () => {
 
   it.each([
     ['ThrottlingException', { $fault: 'client' }, 'THROTTLED'],
-    ['QueueDoesNotExist', { $fault: 'client' }, 'INTERNAL'],
+    ['InvalidMessageContents', { $fault: 'client' }, 'INTERNAL'],
+    ['QueueDoesNotExist', { $fault: 'client' }, 'UNAVAILABLE'],
+    ['AccessDenied', { $fault: 'client' }, 'UNAVAILABLE'],
+    ['AccessDeniedException', { $fault: 'client' }, 'UNAVAILABLE'],
+    ['ExpiredTokenException', { $fault: 'client' }, 'UNAVAILABLE'],
+    ['InvalidClientTokenId', { $fault: 'client' }, 'UNAVAILABLE'],
+    ['UnrecognizedClientException', { $fault: 'client' }, 'UNAVAILABLE'],
+    ['KmsAccessDenied', { $fault: 'client' }, 'UNAVAILABLE'],
     ['InternalFailure', { $fault: 'server' }, 'UNAVAILABLE'],
     ['TimeoutError', {}, 'UNAVAILABLE'],
   ] as const)('translates %s of the call as such', async (name, more, code) => {
@@ -227,7 +234,7 @@ describe('waking', () => {
 
   it('rejects when it could not: the hold goes on, and the change must come again', async () => {
     answers = [thrown('AccessDenied', { $fault: 'client' })]
-    await expectCode(queue.wake('stored'), 'INTERNAL')
+    await expectCode(queue.wake('stored'), 'UNAVAILABLE')
   })
 })
 
