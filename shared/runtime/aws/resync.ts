@@ -117,7 +117,7 @@ class Ticker {
     const before = await this.#loadProgress()
     const isFirst = this.#share.index === 0
     let failure = isFirst ? await this.#install() : undefined
-    if (isFirst) await this.#options.advanceQueues?.()
+    if (isFirst) failure = (await this.#advanceQueues()) ?? failure
     const nowMs = this.#options.clock.nowMs()
     // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
     const first = (controller: Swept): SweepProgress => ({
@@ -315,6 +315,17 @@ class Ticker {
       await this.#installed
     } catch (error) {
       this.#installed = undefined
+      return error as Error
+    }
+    return undefined
+  }
+
+  /** Where the plan stays as it is, wake-ups go by it. */
+  async #advanceQueues(): Promise<Error | undefined> {
+    try {
+      await this.#options.advanceQueues?.()
+    } catch (error) {
+      this.#options.logger.error('the plan of queues was not looked at; the next tick does', { error: String(error) })
       return error as Error
     }
     return undefined

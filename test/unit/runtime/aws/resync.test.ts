@@ -44,6 +44,7 @@ let saved: string | undefined
 let saves: { readonly text: string; readonly looks: number }[]
 let savedByShare: Map<string, string>
 let failing: string | undefined
+const planOfQueues = 'the plan of queues'
 /** How many of the objects of a queue run at once. */
 let concurrency: number
 /** Whose change was not seen, by when their net wants a run. */
@@ -111,6 +112,7 @@ function process(
     capacityOf: () => ({ queue: 'system', concurrency }),
     advanceQueues: async () => {
       if (preparingMs > 0) await clock.sleep(preparingMs)
+      if (failing === planOfQueues) throw new OperatingError('UNAVAILABLE', 'no plan')
     },
     ...(share && { share, wholeIndex: watched(opened.index) }),
   })
@@ -777,6 +779,15 @@ it('a sweep that fails holds up no other, has its tick fail, and is made up for'
   clock.moveTo(startMs + 2 * minuteMs)
   await tick()
   expect(slots()).toBe(12)
+})
+
+it('a plan of queues that cannot be looked at holds up no sweep, and has its tick fail', async () => {
+  await createTimers(1)
+  const tick = process()
+  failing = planOfQueues
+  clock.moveTo(startMs + 2 * minuteMs)
+  await expect(tick()).rejects.toThrow('no plan')
+  expect(toWidgets().map(({ origin }) => origin)).toEqual(['timer'])
 })
 
 it('a definition that is refused stops neither the other kinds nor any sweep, and each tick fails until it is mended', async () => {
