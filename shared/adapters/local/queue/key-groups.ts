@@ -202,8 +202,7 @@ class Groups implements KeyGroups {
     for (const group of this.#groups.values()) {
       const isTaken = group.handle !== undefined && !group.isHeld
       if (byMs < 0) moveTimes(group, byMs)
-      if (group.deadline !== undefined && (isTaken || byMs < 0))
-        this.#deadlines.set(group, group.deadline.atMs + byMs)
+      if (group.deadline !== undefined && (isTaken || byMs < 0)) this.#deadlines.set(group, group.deadline.atMs + byMs)
     }
   }
 
