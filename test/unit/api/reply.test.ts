@@ -23,3 +23,12 @@ it('warnings stand ahead of those that are there', () => {
   expect(warningOf(['a'], '299 - "b"')).toBe('299 - "a", 299 - "b"')
   expect(warningOf([], '299 - "b"')).toBe('299 - "b"')
 })
+
+it('warnings that are very long are cut, and left out where they have no room', () => {
+  const twenty = Array.from({ length: 20 }, () => '"'.repeat(500))
+  const cut = `299 - "${'\\"'.repeat(256)}"`
+  const header = warningOf(twenty) ?? ''
+  expect(header).toBe(Array.from({ length: 7 }, () => cut).join(', '))
+  expect(warningOf(['a'], header)).toBe(`299 - "a", ${header}`)
+  expect(warningOf(['b'.repeat(500), 'b'.repeat(500)], header)).toBe(`299 - "${'b'.repeat(256)}", ${header}`)
+})
