@@ -9,10 +9,12 @@ import { pageOptions } from '../list-options.ts'
 import { jsonPieces, jsonText } from '../reply.ts'
 import { selectObjects, selectPages, type Pages } from '../select-objects.ts'
 import { selectionOf } from '../selection.ts'
+import { success } from './delete.ts'
 import { listPieces, viewOf, type ListParts } from '../view.ts'
 
 /**
- * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain.
+ * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain. The
+ * answer lists them; if that would be very long, it only says that they are deleted.
  */
 export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
@@ -20,6 +22,7 @@ export function createDeleteCollection(services: ApiServices): VerbHandler {
     const options = await readOptionsForMany(call.request)
     const deleteOne = deleteWith(call, options, services)
     const deleted: string[][] = []
+    let characters = 0
     const damaged: ObjectKey[] = []
     let answer: Omit<ObjectList, 'items' | 'damaged'> = { resourceVersion: '' }
     const pages = pagesOf(call, services)
@@ -31,11 +34,16 @@ export function createDeleteCollection(services: ApiServices): VerbHandler {
       for (const item of items) {
         const last = await deleteOne(item)
         // Its text is made now: to make those of many at once would hold up everybody else.
-        if (last !== undefined) texts.push(parts.item(last))
+        if (last === undefined || characters > toldMax) continue
+        const text = parts.item(last)
+        characters += text.length
+        texts.push(text)
       }
       deleted.push(texts)
+      if (characters > toldMax) deleted.length = 0
     }
-    return withDamageWarnings(answerOf(parts, answer, deleted), { damaged })
+    const response = characters > toldMax ? success(call.kind) : answerOf(parts, answer, deleted)
+    return withDamageWarnings(response, { damaged })
   }
 }
 
@@ -61,6 +69,8 @@ function answerOf(parts: ListParts, list: Omit<ObjectList, 'items'>, pages: read
 }
 
 const wholeMax = 32
+/** Characters of what is deleted, which stay in memory until all is. */
+const toldMax = 8 << 20
 
 /** The one page that is asked for, or all there are. */
 function pagesOf(call: Call, services: ApiServices): Pages {

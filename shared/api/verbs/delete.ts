@@ -1,5 +1,4 @@
 import type { ServedKind } from '../../model/served-kind.ts'
-import type { Deleted } from '../../resources/resources.ts'
 import { attributesOf } from '../access/attributes.ts'
 import { decideAccess, requireAllowed, type ReadAccess } from '../access/guard.ts'
 import { placeOf, type ApiServices, type Call, type VerbHandler } from '../call.ts'
@@ -19,7 +18,8 @@ export function createDelete({ resources, clock, readAccess }: ApiServices): Ver
       user: call.user,
       ...(call.annotate && { annotate: call.annotate }),
     })
-    return deleted.gone ? success(call.kind, deleted) : jsonText(200, view.one(deleted.stored))
+    const { name, uid } = deleted.stored.object.metadata
+    return deleted.gone ? success(call.kind, { name, uid }) : jsonText(200, view.one(deleted.stored))
   }
 }
 
@@ -32,13 +32,12 @@ async function requireUnsafe({ request, info, user }: Call, readAccess: ReadAcce
   requireAllowed(await decideAccess(user, wanted, readAccess), user, wanted)
 }
 
-function success(kind: ServedKind, { stored }: Deleted): HttpResponse {
-  const { name, uid } = stored.object.metadata
-  return json(200, {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Success',
-    details: { name, group: kind.group, kind: kind.plural, uid },
-  })
+/** The Status of what is done; of one object it names that. */
+export function success(
+  { group, plural }: Pick<ServedKind, 'group' | 'plural'>,
+  one: { readonly name?: string; readonly uid?: string } = {},
+): HttpResponse {
+  const { name, uid } = one
+  const details = { ...(name !== undefined && { name }), group, kind: plural, ...(uid !== undefined && { uid }) }
+  return json(200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
 }

@@ -127,4 +127,29 @@ describe('a delete of many', () => {
     await createDeleteCollection(services)(callOf('DELETE /apis/g.dev/v1/ks', { kind }))
     expect(services.asked[1]?.[2]).toEqual({ namespace: '', name: 'a' })
   })
+
+  it('says only that all are deleted where a list of them would be very long', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `n${i}`)
+    const { remove, deleted } = open(
+      [page(names)],
+      Object.fromEntries(
+        names.map((name) => {
+          const { object, engine } = storedOf({ name })
+          return [
+            name,
+            () => ({ stored: { object: { ...object, data: { a: 'x'.repeat(300_000) } }, engine }, gone: true }),
+          ]
+        }),
+      ),
+    )
+    const response = await remove(callOf(path))
+    expect(JSON.parse(response.body as string)).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { group: plainKind.group, kind: plainKind.plural },
+    })
+    expect(deleted()).toHaveLength(40)
+  })
 })
