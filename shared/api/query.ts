@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import { notSupported, tooLong, type FieldError } from '../model/schema/field-error.ts'
+import { errorsMax, listErrors, notSupported, tooLong, type FieldError } from '../model/schema/field-error.ts'
 import type { WriteOptions } from '../resources/resources.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 
@@ -79,7 +79,8 @@ function isFieldValidation(value: string | undefined): value is (typeof fieldVal
 
 /** What is wrong with the values of `dryRun`: `All` is the only one there is. */
 export function checkDryRun(values: readonly unknown[]): readonly FieldError[] {
-  return values.filter((value) => value !== 'All').map((value) => notSupported('dryRun', value, ['All']))
+  const others = values.filter((value) => value !== 'All')
+  return others.slice(0, errorsMax).map((value) => notSupported('dryRun', value, ['All']))
 }
 
 /** The field manager: named by the request, or else its program by the User-Agent. */
@@ -91,12 +92,11 @@ export function fieldManager(request: HttpRequest): string {
   return (slash < 0 ? agent : agent.slice(0, slash)).slice(0, managerLengthMax) || 'unknown'
 }
 
-/** Throws INVALID about the options object of a request, if there are errors. */
-export function refuseOptions(optionsKind: string, causes: readonly FieldError[]): void {
-  if (causes.length === 0) return
-  const list = causes.map(({ field, message }) => `${field}: ${message}`)
-  const all = list.length === 1 ? list[0] : `[${list.join(', ')}]`
-  throw new OperatingError('INVALID', `${optionsKind}.meta.k8s.io "" is invalid: ${all}`, {
+/** Throws INVALID about the options object of a request, if there are errors; it names a hundred at most. */
+export function refuseOptions(optionsKind: string, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  const causes = errors.slice(0, errorsMax)
+  throw new OperatingError('INVALID', `${optionsKind}.meta.k8s.io "" is invalid: ${listErrors(causes)}`, {
     details: { group: 'meta.k8s.io', kind: optionsKind, causes },
   })
 }

@@ -1,6 +1,6 @@
 import { isDeleting, type ApiObject, type ObjectMeta } from './object.ts'
 import { isLabelValue, isQualifiedName, nameLengthMax, prefixLengthMax, qualifiedName } from './qualified-name.ts'
-import { forbidden, invalid, fieldRequired, tooLong, type FieldError } from './schema/field-error.ts'
+import { errorsMax, fieldRequired, forbidden, invalid, tooLong, type FieldError } from './schema/field-error.ts'
 
 /** Rules for `metadata`: what its parts may be. */
 
@@ -23,9 +23,6 @@ export function checkMetadata(meta: ObjectMeta, nameRule: NameRule = 'subdomain'
   ]
   return errors.slice(0, errorsMax)
 }
-
-/** More errors help nobody, and a reply has a limit. */
-const errorsMax = 100
 
 /** What names of a kind may be: of most a DNS subdomain, of some whatever can be one part of a path. */
 export type NameRule = 'subdomain' | 'path segment'

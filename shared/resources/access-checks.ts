@@ -2,7 +2,7 @@ import { aggregationOf } from '../model/access/aggregation.ts'
 import { objectsOf, rulesOf, type PolicyRule } from '../model/access/rules.ts'
 import { equal, isObject, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import { fieldRequired, invalid, notSupported, type FieldError } from '../model/schema/field-error.ts'
+import { checkEach, fieldRequired, invalid, notSupported, type FieldError } from '../model/schema/field-error.ts'
 import { accessGroup } from './access-kinds.ts'
 import { checkPathSegment, isSubdomain } from '../model/metadata.ts'
 import { checkLabelSelector } from './selector-checks.ts'
@@ -12,7 +12,7 @@ import { checkLabelSelector } from './selector-checks.ts'
 export function checkRole(role: ApiObject): readonly FieldError[] {
   const isNamespaced = role.kind === 'Role'
   return [
-    ...rulesOf(role).flatMap((rule, i) => checkRule(rule, `rules[${i}]`, isNamespaced)),
+    ...checkEach(rulesOf(role), (rule, i) => checkRule(rule, `rules[${i}]`, isNamespaced)),
     ...(isNamespaced ? [] : checkAggregation(role)),
   ]
 }
@@ -45,7 +45,7 @@ function checkAggregation(role: ApiObject): readonly FieldError[] {
   const path = 'aggregationRule.clusterRoleSelectors'
   if (selectors.length === 0)
     return [fieldRequired(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
-  return selectors.flatMap((selector, i) => checkLabelSelector(selector, `${path}[${i}]`))
+  return checkEach(selectors, (selector, i) => checkLabelSelector(selector, `${path}[${i}]`))
 }
 
 export function checkBinding(binding: ApiObject, live: ApiObject | undefined): readonly FieldError[] {
@@ -58,7 +58,7 @@ export function checkBinding(binding: ApiObject, live: ApiObject | undefined): r
     ...(apiGroup === accessGroup ? [] : [notSupported('roleRef.apiGroup', apiGroup, [accessGroup])]),
     ...(kinds.some((one) => one === kind) ? [] : [notSupported('roleRef.kind', kind, kinds)]),
     ...(name === '' ? [fieldRequired('roleRef.name')] : checkPathSegment('roleRef.name', String(name))),
-    ...subjects.flatMap((subject, i) => checkSubject(subject, `subjects[${i}]`, isNamespaced)),
+    ...checkEach(subjects, (subject, i) => checkSubject(subject, `subjects[${i}]`, isNamespaced)),
     ...(live === undefined || equal(live['roleRef'], ref) ? [] : [invalid('roleRef', ref, 'cannot change roleRef')]),
   ]
 }

@@ -4,7 +4,7 @@ import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
-import { concealValue, shorten, type FieldError } from '../model/schema/field-error.ts'
+import { concealValue, errorsMax, listErrors, shorten, type FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { isSettled } from '../model/schema/settled.ts'
@@ -220,16 +220,15 @@ export function refuse(
   throw invalidBecause(kind, name, kind.isConfidential === true ? found.map(concealUnlessPublic) : found)
 }
 
-/** INVALID with one cause per error. */
+/** INVALID with one cause per error; the first hundred, if there are more. */
 export function invalidBecause(
   kind: Pick<ServedKind, 'group' | 'kind'>,
   name: string,
   errors: readonly FieldError[],
 ): OperatingError {
-  const list = errors.map((error) => `${error.field}: ${error.message}`)
+  const causes = errors.slice(0, errorsMax)
   const subject = kind.group === '' ? `${kind.kind} "${name}"` : `${kind.kind}.${kind.group} "${name}"`
-  const text = list.length === 1 ? list[0] : `[${list.join(', ')}]`
-  return new OperatingError('INVALID', `${subject} is invalid: ${text}`, {
-    details: { name, group: kind.group, kind: kind.kind, causes: errors },
+  return new OperatingError('INVALID', `${subject} is invalid: ${listErrors(causes)}`, {
+    details: { name, group: kind.group, kind: kind.kind, causes },
   })
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import { invalid, type FieldError } from '../model/schema/field-error.ts'
+import { errorsMax, invalid, type FieldError } from '../model/schema/field-error.ts'
 
 /**
  * Names of the entries of ConfigMaps and Secrets become names of files. What was stored under another stays. Source:
@@ -28,7 +28,6 @@ function checkNames(next: ApiObject, live: ApiObject | undefined, field: string)
   return errors
 }
 
-const errorsMax = 100
 const shownMax = 300
 const keyRule =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.', 253 at most, and must not start with '..'"

@@ -1,7 +1,7 @@
 import { objectsOf, textsOf } from '../model/access/rules.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
-import { child, entry, fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
+import { checkEach, child, entry, fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
 import { checkLabelSelector } from './selector-checks.ts'
 
 /**
@@ -18,9 +18,9 @@ export function checkMatching(match: Json | undefined, path: string): readonly F
       return isObject(selector) ? checkLabelSelector(selector, child(path, name)) : []
     }),
     ...rules.flatMap((name) =>
-      objectsOf(match[name]).flatMap((rule, i) => checkRule(rule, entry(child(path, name), i))),
+      checkEach(objectsOf(match[name]), (rule, i) => checkRule(rule, entry(child(path, name), i))),
     ),
-    ...objectsOf(match['matchConditions']).flatMap(({ name }, i) =>
+    ...checkEach(objectsOf(match['matchConditions']), ({ name }, i) =>
       isQualifiedName(String(name))
         ? []
         : [

@@ -5,9 +5,11 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { compileMutations, compilePolicy } from '../model/policy/compile-policy.ts'
 import {
+  checkEach,
   child,
   duplicate,
   entry,
+  errorsMax,
   fieldRequired,
   forbidden,
   invalid,
@@ -267,7 +269,7 @@ function checkBase(spec: JsonObject): readonly FieldError[] {
       : []),
     ...checkMatching(matchConstraints, 'spec.matchConstraints'),
     ...checkMatching({ matchConditions }, 'spec'),
-    ...objectsOf(variables).flatMap(({ name }, i) =>
+    ...checkEach(objectsOf(variables), ({ name }, i) =>
       /^[_a-zA-Z]\w*$/.test(String(name))
         ? []
         : [invalid(child(entry('spec.variables', i), 'name'), name, 'name is not a valid CEL identifier')],
@@ -293,7 +295,7 @@ function faultsOf(fault: string | undefined, value: Json, field: string): readon
 
 /** Those of an answer are one line. */
 function checkMessages(validations: Json | undefined): readonly FieldError[] {
-  return objectsOf(validations).flatMap(({ message = '' }, i) =>
+  return checkEach(objectsOf(validations), ({ message = '' }, i) =>
     faultsOf(messageFault(String(message)), message, child(entry('spec.validations', i), 'message')),
   )
 }
@@ -317,7 +319,7 @@ export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] 
     ...(sent.length === 0 ? [fieldRequired('spec.mutations', 'mutations must contain at least one item')] : []),
     ...checkBase(spec),
     ...checkOperations(matchConstraints, 'spec.matchConstraints'),
-    ...sent.flatMap((mutation, i) => checkMutation(mutation, entry('spec.mutations', i))),
+    ...checkEach(sent, (mutation, i) => checkMutation(mutation, entry('spec.mutations', i))),
     ...(length.length > 0 ? length : compileMutations(spec, new PatternBudget()).errors),
   ]
 }
@@ -345,6 +347,7 @@ function checkOperations(match: Json | undefined, field: string): readonly Field
   return matching
     .flatMap(({ operations }) => textsOf(operations))
     .filter((operation) => operation === 'DELETE')
+    .slice(0, errorsMax)
     .map((operation) => notSupported(`${field}.resourceRules.operations`, operation, supported))
 }
 
@@ -375,7 +378,7 @@ export function checkPolicyBinding({ spec }: ApiObject): readonly FieldError[] {
   return [
     ...checkPolicyName(spec),
     ...(actions.length === 0 ? [fieldRequired('spec.validationActions')] : []),
-    ...actions.flatMap((action, i) => checkAction(action, i)),
+    ...checkEach(actions, checkAction),
     ...(actions.includes('Deny') && actions.includes('Warn')
       ? [
           forbidden(

@@ -2,16 +2,16 @@ import { selectorOperators } from '../model/access/aggregation.ts'
 import { objectsOf, textsOf } from '../model/access/rules.ts'
 import { isObject, textOf, type JsonObject } from '../model/json.ts'
 import { isQualifiedName } from '../model/qualified-name.ts'
-import { fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
+import { checkEach, fieldRequired, invalid, type FieldError } from '../model/schema/field-error.ts'
 
 /** What is wrong with a `metav1.LabelSelector`: one that cannot be read would fit nothing, without a word. */
 export function checkLabelSelector(selector: JsonObject, path: string): readonly FieldError[] {
   const { matchLabels, matchExpressions } = selector
   return [
-    ...Object.keys(isObject(matchLabels) ? matchLabels : {}).flatMap((key) =>
+    ...checkEach(Object.keys(isObject(matchLabels) ? matchLabels : {}), (key) =>
       checkLabelKey(key, `${path}.matchLabels`),
     ),
-    ...objectsOf(matchExpressions).flatMap((requirement, i) =>
+    ...checkEach(objectsOf(matchExpressions), (requirement, i) =>
       checkRequirement(requirement, `${path}.matchExpressions[${i}]`),
     ),
   ]

@@ -5,7 +5,7 @@ import { checkReviewVersions } from '../model/review-versions.ts'
 import { checkWebhookClient, webhookClient } from '../model/webhook-client.ts'
 import { compileConditions } from '../model/policy/compile-policy.ts'
 import type { PolicyBase } from '../model/policy/policy.ts'
-import { child, duplicate, entry, forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
+import { checkEach, child, duplicate, entry, forbidden, invalid, type FieldError } from '../model/schema/field-error.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { defineBuiltInKind, type ServedKind } from '../model/served-kind.ts'
 import { checkMatching } from './matching-checks.ts'
@@ -67,7 +67,7 @@ export function checkWebhooks({ webhooks }: ApiObject): readonly FieldError[] {
   const names = sent.map(({ name }) => name)
   const length = checkLength(sent)
   return [
-    ...sent.flatMap((one, i) => {
+    ...checkEach(sent, (one, i) => {
       const field = entry('webhooks', i)
       const isRepeated = names.indexOf(one['name']) < i
       return [...(isRepeated ? [duplicate(child(field, 'name'), one['name'])] : []), ...checkWebhook(one, field)]

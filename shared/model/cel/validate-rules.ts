@@ -1,6 +1,15 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { keyIdentity } from '../schema/list-type.ts'
-import { child, duplicate, entry, fieldRequired, forbidden, invalid, type FieldError } from '../schema/field-error.ts'
+import {
+  child,
+  duplicate,
+  entry,
+  errorsMax,
+  fieldRequired,
+  forbidden,
+  invalid,
+  type FieldError,
+} from '../schema/field-error.ts'
 import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts'
 import { CostError, Meter } from './meter.ts'
 import { hasRules, celRulesOf, type CompiledRule } from './rules.ts'
@@ -38,7 +47,6 @@ export function validateRules(
 }
 
 const none: readonly FieldError[] = []
-const errorsMax = 100
 
 interface Walk {
   readonly errors: FieldError[]

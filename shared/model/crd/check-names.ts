@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from '../custom-resource-definition.ts'
 import { dnsLabelFault, dnsSubdomainFault } from '../dns-name.ts'
 import { approvalAnnotation, isKubernetesGroup } from '../kubernetes-groups.ts'
-import { child, entry, type FieldError, invalid, fieldRequired } from '../schema/field-error.ts'
+import { checkEach, child, entry, fieldRequired, invalid, type FieldError } from '../schema/field-error.ts'
 
 /** The name of a definition, its group, and the names of its kind. */
 export function checkNames({ metadata, spec }: CustomResourceDefinition): readonly FieldError[] {
@@ -65,8 +65,8 @@ function checkKindNames(names: CustomResourceDefinitionNames): FieldError[] {
     ...checkMixedCase(child(path, 'kind'), kind),
     ...(singular === undefined ? [] : checkLabel(child(path, 'singular'), singular)),
     ...(listKind === undefined ? [] : checkMixedCase(child(path, 'listKind'), listKind)),
-    ...shortNames.flatMap((name, i) => checkLabel(entry(child(path, 'shortNames'), i), name)),
-    ...categories.flatMap((name, i) => checkLabel(entry(child(path, 'categories'), i), name)),
+    ...checkEach(shortNames, (name, i) => checkLabel(entry(child(path, 'shortNames'), i), name)),
+    ...checkEach(categories, (name, i) => checkLabel(entry(child(path, 'categories'), i), name)),
   ]
   if (kind === listKind && kind !== '') {
     errors.push(invalid(child(path, 'listKind'), listKind, 'kind and listKind may not be the same'))

@@ -11,6 +11,28 @@ export interface FieldError {
   readonly message: string
 }
 
+/** Nobody is told of more errors than that, so that an answer is not hundreds of times as long as its request. */
+export const errorsMax = 100
+
+/** Errors as one text, as Kubernetes writes them. */
+export function listErrors(errors: readonly FieldError[]): string {
+  const list = errors.map(({ field, message }) => `${field}: ${message}`)
+  return list.length === 1 ? (list[0] as string) : `[${list.join(', ')}]`
+}
+
+/** What is wrong with the parts of a list. It looks no further when there are more errors than anybody is told. */
+export function checkEach<Part>(
+  parts: readonly Part[],
+  check: (part: Part, i: number) => readonly FieldError[],
+): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const [i, part] of parts.entries()) {
+    errors.push(...check(part, i))
+    if (errors.length >= errorsMax) break
+  }
+  return errors
+}
+
 /** The machine's word for what is wrong: the reasons of apimachinery's `metav1.CauseType` that occur here. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
