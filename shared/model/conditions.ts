@@ -29,6 +29,24 @@ export interface ConditionPatch {
 
 export type ConditionPatches = Readonly<Record<string, ConditionPatch | null>>
 
+/**
+ * What is wrong with conditions that a program without types reports, in words without values. Undefined: nothing.
+ */
+export function findOddCondition(patches: unknown): string | undefined {
+  if (!isObject(patches)) return 'conditions: an object with a condition for each type'
+  for (const [type, patch] of Object.entries(patches)) {
+    const field = `conditions.${type}`
+    if (patch === null) continue
+    if (!isObject(patch)) return `${field}: an object with status and reason, or null`
+    const { status, reason, message } = patch
+    if (status !== 'True' && status !== 'False' && status !== 'Unknown')
+      return `${field}.status: one of 'True', 'False' and 'Unknown'`
+    if (typeof reason !== 'string') return `${field}.reason: a text`
+    if (message !== undefined && typeof message !== 'string') return `${field}.message: a text`
+  }
+  return undefined
+}
+
 /** An object of any kind, as far as its conditions go. */
 export interface Conditioned {
   readonly metadata: { readonly generation: number }

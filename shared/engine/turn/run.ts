@@ -1,3 +1,4 @@
+import { findOddCondition } from '../../model/conditions.ts'
 import { hasCode } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { copyFrozen, copyJson, isObject, type JsonObject } from '../../model/json.ts'
@@ -125,6 +126,8 @@ function storable(
 ): Verdict {
   const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
   if (foreign !== undefined) return notStorable(verdict, `cannot be stored: ${foreign}`)
+  const odd = conditions && findOddCondition(conditions)
+  if (odd !== undefined) return notStorable(verdict, `is no condition: ${odd}`)
   if (status === undefined) return verdict
   const own = copyJson(status)
   const faults = findStatusFaults(controller.kind, { status: own, old: object.status }, kind)

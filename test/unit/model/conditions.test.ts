@@ -3,6 +3,7 @@ import {
   asJson,
   conditionOf,
   conditionsOf,
+  findOddCondition,
   isCondition,
   patchConditions,
   type Condition,
@@ -75,4 +76,22 @@ it('a status field shares nothing with the conditions that it was made of', () =
   const field = asJson(conditions)
   expect(field).toEqual(conditions)
   expect(field[0]).not.toBe(conditions[0])
+})
+
+it.each([
+  [{ A: { status: 'True', reason: 'R' }, B: { status: 'Unknown', reason: 'R', message: 'm' }, C: null }, undefined],
+  [{ A: { status: 'False', reason: '' } }, undefined],
+  [{}, undefined],
+  ['A', 'conditions: an object'],
+  [[], 'conditions: an object'],
+  [{ A: 'True' }, 'conditions.A: an object'],
+  [{ A: {} }, "conditions.A.status: one of 'True'"],
+  [{ A: { status: true, reason: 'R' } }, "conditions.A.status: one of 'True'"],
+  [{ A: { status: 'Yes', reason: 'R' } }, "conditions.A.status: one of 'True'"],
+  [{ A: { status: 'True' } }, 'conditions.A.reason: a text'],
+  [{ A: { status: 'True', reason: 'R', message: 5 } }, 'conditions.A.message: a text'],
+])('of conditions %j is wrong: %j', (patches, fault) => {
+  const found = findOddCondition(patches)
+  if (fault === undefined) expect(found).toBeUndefined()
+  else expect(found).toContain(fault)
 })

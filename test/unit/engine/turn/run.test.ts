@@ -197,6 +197,15 @@ describe('how a run ends', () => {
     expect(verdict).toMatchObject(failedBy(expect.stringMatching(message)))
   })
 
+  it.each([
+    ['of another type', { A: { status: true, reason: 'R' } }, 'conditions.A.status'],
+    ['without a reason', { A: { status: 'True' } }, 'conditions.A.reason'],
+    ['that is a text', { A: 'True' }, 'conditions.A'],
+  ])('that reports a condition %s is a failure that names the field', async (_what, conditions, field) => {
+    const { verdict } = await worldOf({ run: () => done({ conditions: conditions as never }) }).running()
+    expect(verdict).toMatchObject(failedBy(expect.stringContaining(`what is reported is no condition: ${field}`)))
+  })
+
   it('with a call under way that nobody waits for is a failure', async () => {
     const run = (_object: unknown, ctx: Context): Outcome => {
       void ctx.get(ConfigMap, 'a')
