@@ -15,6 +15,8 @@ type HandOut = (token: string) => void
 /** Adds a person, and returns their token, which is kept nowhere. */
 export function addUser(file: string, name: string, groups: readonly string[], handOut?: HandOut): string {
   for (const word of [name, ...groups]) requireWord(word)
+  if (name.startsWith('system:'))
+    throw new OperatingError('BAD_REQUEST', `${name}: names that begin with "system:" are not for people`)
   const list = groups.length === 0 ? '' : ` ${groups.join(',')}`
   return giveToken(file, handOut, (lines, digest) => {
     if (lines.some((line) => nameIn(line) === name))
