@@ -13,6 +13,7 @@ import { refuseUnknownOptions, requireFunctions, type KnownOptions } from './kno
 import type { Outcome } from './outcome.ts'
 import type { Predicate } from './predicates.ts'
 import { controllerLimit, objectLimit, type RateLimit } from './rate-limit.ts'
+import { checkNestedOptions } from './nested-options.ts'
 import { rightsOf, type Grant } from './rights.ts'
 import { checkVaultGrants, type VaultGrants } from './vault-grants.ts'
 import {
@@ -116,6 +117,7 @@ export function defineReconciler<Read, Body>(
       `${kind.kind}: the name of its reconciler is ${JSON.stringify(name)}: give 63 letters, digits, - _ and . at most, the first and the last no sign`,
     )
   refuseUnknownOptions(name, options, knownOptions)
+  checkNestedOptions(name, options)
   requireFunctions(name, options, ['reconcile', ...(cleanup === undefined ? [] : ['cleanup'])])
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new DefinitionError(`${name}: concurrency must be a whole number from 1, not ${concurrency}`)

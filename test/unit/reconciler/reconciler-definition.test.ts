@@ -157,3 +157,15 @@ describe('a reconciler', () => {
     expect(cleaned).toEqual(['a'])
   })
 })
+
+it.each([
+  [{ watches: [ConfigMap] }, 'watches: give what reference(…) or mapped(…) returns'],
+  [{ rateLimit: { controler: { perSecond: 1 } } }, 'rateLimit: there is no option controler: controller is probably'],
+  [{ rateLimit: { controller: { perSec: 1 } } }, 'rateLimit.controller: there is no option perSec'],
+  [{ rateLimit: { object: { run: 1, within: '1s' } } }, 'rateLimit.object: there is no option run: runs is probably'],
+  [{ vault: { read: [] } }, 'vault: there is no option read: reads is probably meant'],
+  [{ grants: [{ kind: ConfigMap, access: 'delete' }] }, 'grants: access is delete: give read or write'],
+  [{ cleanup, deletionPolicy: 'retain' }, 'deletionPolicy is retain: give Delete or Retain'],
+])('options %j would do nothing, and are refused', (options, message) => {
+  expect(() => define(options)).toThrow(message)
+})
