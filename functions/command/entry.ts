@@ -30,11 +30,22 @@ export async function loadReconcilers(entry: string, query = ''): Promise<readon
   // oxlint-disable-next-line import/no-dynamic-require -- it is the person's module, whichever they name
   const exported: readonly unknown[] = Object.values((await import(`${pathToFileURL(entry).href}${query}`)) as object)
   const found = new Set(exported.flat().filter(isReconciler))
+  const file = relative(process.cwd(), entry)
+  if (exported.some(isMixed))
+    throw new OperatingError(
+      'BAD_REQUEST',
+      `${file} exports a list of reconcilers with an entry that is none: is a \`...\` missing ahead of a list?`,
+    )
   if (found.size > 0) return [...found]
   throw new OperatingError(
     'BAD_REQUEST',
-    `${relative(process.cwd(), entry)} exports no reconciler: export what defineReconciler returned, or a list`,
+    `${file} exports no reconciler: export what defineReconciler returned, or a list`,
   )
+}
+
+/** One that is switched off, as by `flag && mine`, is no entry. */
+function isMixed(value: unknown): boolean {
+  return Array.isArray(value) && value.some(isReconciler) && value.some((one) => Boolean(one) && !isReconciler(one))
 }
 
 /** As the CDK construct sees them (infra/bundling/reconciler-modules.ts). */

@@ -44,10 +44,20 @@ function describe(file: string): readonly ReconcilerDescription[] {
     maxBuffer: 2 ** 24,
   })
   if (status !== 0) throw new Error(`cannot load ${file}: ${stderr.trim()}`)
-  const found = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as readonly ReconcilerDescription[]
+  const { found, mixed } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as Described
+  if (mixed !== undefined)
+    throw new Error(
+      `${file}: the list ${mixed} has an entry that is no reconciler: is a \`...\` missing ahead of a list?`,
+    )
   if (found.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
   refuseSameNames(file, found)
   return found
+}
+
+interface Described {
+  readonly found: readonly ReconcilerDescription[]
+  /** The name of a list that holds something else, too. */
+  readonly mixed?: string
 }
 
 /** A queue is known by the name of its reconciler: of two each would take the keys of the other, and drop them. */
@@ -81,12 +91,17 @@ const describe = (exportedAs, inList) => ({ name, kind: { group, kind }, timeout
 const found = Object.entries(module).flatMap(([name, value]) => Array.isArray(value)
   ? value.filter(isReconciler).map(describe(name, true))
   : [value].filter(isReconciler).map(describe(name, false)))
-process.stdout.write('\\n' + JSON.stringify(found), () => process.exit(0))
+const isMixed = ([, value]) => Array.isArray(value) && value.some(isReconciler) && value.some((one) => one && !isReconciler(one))
+const [mixed] = Object.entries(module).find(isMixed) ?? []
+process.stdout.write('\\n' + JSON.stringify({ found, mixed }), () => process.exit(0))
 `
 
-/** The module `#reconcilers` with all of a list. */
+/** The module `#reconcilers` with all that a module exports, by themselves or in lists: each once. */
 export function allReconcilers(entry: string): string {
-  return `export { reconcilers } from ${JSON.stringify(resolve(entry))}\n`
+  return `import * as module from ${JSON.stringify(resolve(entry))}
+const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof value.kind?.kind === 'string'
+export const reconcilers = [...new Set(Object.values(module).flat().filter(isReconciler))]
+`
 }
 
 /**
