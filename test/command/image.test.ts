@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appEntries } from '../../functions/command/image/entries.ts'
 import { TarWriter, type TarEntry } from '../../functions/command/image/tar.ts'
+import { writeKubeconfig } from '../../shared/adapters/local/https/kubeconfig.ts'
 import { applicationId } from '../../shared/adapters/local/sqlite/sqlite-schema.ts'
 import { runProgram } from '../support/program.ts'
 import { setpointIn } from '../support/setpoint-command.ts'
@@ -216,4 +217,23 @@ it('archives are read by tar as they were written', async () => {
     ),
     { numRuns: isLong ? 100 : 5 },
   )
+})
+
+it('an image has no copy of a token, a kubeconfig or a private key, under whatever names', () => {
+  using own = temporaryDirectory('image-tokens')
+  const conf = join(own.path, 'conf')
+  mkdirSync(conf)
+  const server = { authority: 'PEM', token: 'SECRET' }
+  for (const name of ['kubeconfig', 'alice.yaml']) writeKubeconfig(join(conf, name), 'https://127.0.0.1:8443', server)
+  const key = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----\n'
+  for (const [name, text] of [
+    ['token', 'SECRET'],
+    ['server.pem', key],
+    ['tls.txt', `-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n${key.replace('PRIVATE', 'EC PRIVATE')}`],
+    ['public.pem', '-----BEGIN PUBLIC KEY-----\nx\n'],
+    ['settings.yaml', 'apiVersion: v1\nkind: ConfigMap\n'],
+  ] as const)
+    writeFileSync(join(conf, name), text)
+  const files = [...appEntries(own.path, 'app')].filter(({ type }) => type === 'file')
+  expect(files.map(({ path }) => path)).toEqual(['app/conf/public.pem', 'app/conf/settings.yaml'])
 })

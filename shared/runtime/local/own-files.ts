@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { kubeconfigHead } from '../../adapters/local/https/kubeconfig.ts'
 import { applicationId } from '../../adapters/local/sqlite/sqlite-schema.ts'
 import { filesIn } from './files.ts'
 
@@ -11,21 +12,37 @@ export function isOwnDirectory(directory: string): boolean {
   return [basename(database), ...keyNames].some((name) => existsSync(join(directory, name)))
 }
 
-/** Whether a file is a key, a certificate's key or a database of a control plane, such as a backup. */
+/**
+ * Whether a file is a key, a token, a kubeconfig, a private key of a certificate or a database of a control plane, such
+ * as a backup, under whatever name.
+ */
 export function isOwnFile(file: string): boolean {
-  return [...keyNames, 'authority.pem'].includes(basename(file)) || isDatabase(file)
+  if (secretNames.has(basename(file))) return true
+  const head = headOf(file)
+  const text = head.toString('latin1')
+  return isDatabase(head) || text.startsWith(kubeconfigHead) || privateKey.test(text)
 }
 
-/** SQLite's file format, 1.3: the application id is at 68. */
-const headLength = 72
+const secretNames: ReadonlySet<string> = new Set([...keyNames, 'authority.pem', 'server.pem', 'token', 'kubeconfig'])
 
-function isDatabase(file: string): boolean {
+/** A certificate may stand ahead of its key. */
+const headLength = 16_384
+const privateKey = /-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY-----/
+
+function headOf(file: string): Buffer {
   const head = Buffer.alloc(headLength)
   const opened = openSync(file, 'r')
   try {
-    if (readSync(opened, head, 0, headLength, 0) < headLength) return false
+    return head.subarray(0, readSync(opened, head, 0, headLength, 0))
   } finally {
     closeSync(opened)
   }
-  return head.toString('latin1', 0, 15) === 'SQLite format 3' && head.readInt32BE(headLength - 4) === applicationId
+}
+
+/** SQLite's file format, 1.3: the application id is at 68. */
+const applicationIdAt = 68
+
+function isDatabase(head: Buffer): boolean {
+  if (head.length < applicationIdAt + 4 || head.readInt32BE(applicationIdAt) !== applicationId) return false
+  return head.toString('latin1', 0, 15) === 'SQLite format 3'
 }

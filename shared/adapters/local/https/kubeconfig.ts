@@ -16,7 +16,7 @@ export function writeKubeconfig(file: string, url: string, { authority, token, n
   const trust =
     authority === undefined ? [] : [`certificate-authority-data: ${Buffer.from(authority).toString('base64')}`]
   const called = name === undefined ? [] : [`tls-server-name: ${name.replace(/[[\]]/g, '')}`]
-  const content = `${head}    cluster:
+  const content = `${kubeconfigHead}    cluster:
       server: ${url}
 ${[...trust, ...called].map((line) => `      ${line}\n`).join('')}users:
   - name: setpoint
@@ -32,7 +32,8 @@ current-context: setpoint
   if (readIfThere(file) !== content) writeAtomically(file, content)
 }
 
-const head = `apiVersion: v1
+/** How each begins that is written here. */
+export const kubeconfigHead = `apiVersion: v1
 kind: Config
 clusters:
   - name: setpoint
@@ -40,5 +41,5 @@ clusters:
 
 /** Whether a file may be written over: it is not there, or was written here. */
 export function isOwnKubeconfig(file: string): boolean {
-  return (readIfThere(file) ?? head).startsWith(head)
+  return (readIfThere(file) ?? kubeconfigHead).startsWith(kubeconfigHead)
 }
