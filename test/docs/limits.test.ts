@@ -37,8 +37,7 @@ const stepsOfValue = constant(`${model}/schema/check-value.ts`, 'stepsOfValue')
 const errorsMax = [
   constant(`${model}/schema/walk.ts`, 'mostErrors'),
   constant(`${model}/schema/structural.ts`, 'mostErrors'),
-  constant(`${model}/metadata.ts`, 'errorsMax'),
-  constant(`${model}/cel/validate-rules.ts`, 'errorsMax'),
+  constant(`${model}/schema/field-error.ts`, 'errorsMax'),
   constant(`${model}/apply/typed/check-config.ts`, 'misfitsMax'),
   constant(`${model}/apply/conflict.ts`, 'conflictsMax'),
   constant(`${api}/verbs/patch.ts`, 'faultsMax'),

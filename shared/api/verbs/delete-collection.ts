@@ -13,8 +13,8 @@ import { success } from './delete.ts'
 import { listPieces, viewOf, type ListParts } from '../view.ts'
 
 /**
- * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain. The
- * answer lists them; if that would be very long, it only says that they are deleted.
+ * `DELETE` of a collection, or of a page of it: each selected object by itself; those written in between may remain.
+ * The answer lists them. If that would be very long, it only says that they are deleted.
  */
 export function createDeleteCollection(services: ApiServices): VerbHandler {
   return async (call) => {
