@@ -230,6 +230,27 @@ describe('the result of a run', () => {
     expect(atMs).toHaveLength(2)
   })
 
+  it('A9 who is woken ahead of its place in a line of hours keeps the place, and loses no attempt', async () => {
+    const failing = (): never => {
+      throw new Error('away')
+    }
+    env = await createTestEnv({
+      retryBudget: { burst: 1, perSecond: 0.001 },
+      tickMs: 60_000,
+      reconcilers: [widgets((runs = []), failing, { resync: '1000h' })],
+    })
+    for (let i = 0; i < 10; i++) await create(`w${i}`)
+    await env.settle()
+    const placeOf = async (name: string): Promise<{ attempt?: number; nextRunAt?: string } | undefined> =>
+      ((await env.get(Widget, name))?.status as Readonly<Record<string, object>> | undefined)?.['reconcile']
+    const { attempt, nextRunAt } = (await placeOf('w9')) ?? {}
+    for (let i = 0; i < 20; i++) {
+      await env.patch(Widget, 'w9', { metadata: { labels: { at: `${i}` } } })
+      await env.settle()
+    }
+    expect(await placeOf('w9')).toMatchObject({ attempt, nextRunAt })
+  })
+
   it('A10 after a success the next failure starts from the beginning', async () => {
     let fails = 5
     env = await createTestEnv({

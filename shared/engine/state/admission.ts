@@ -4,7 +4,7 @@ import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { isRetryAhead } from './backoff.ts'
+import { backoffMsMax, isRetryAhead } from './backoff.ts'
 import { shortWaitMsMax, type Turn } from './turn.ts'
 
 /** What becomes of a turn before anything runs. A limit may still put off what is admitted to `run`. */
@@ -95,7 +95,7 @@ function waitBeforeRun({ wakeUps }: Pick<Turn, 'wakeUps'>, { object, engine }: S
 function isBeyondPeriod({ object, engine: { wait } }: StoredObject, nowMs: number): boolean {
   const periodMs = ownResyncMs(object) ?? 0
   if (periodMs === 0 || wait?.atMs === undefined || wait.atMs - nowMs <= periodMs) return false
-  if (wait.kind === 'Backoff') return !isRetryAhead(wait.atMs, nowMs)
+  if (wait.kind === 'Backoff') return !isRetryAhead(wait.atMs, nowMs, backoffMsMax)
   return wait.kind === 'Resync' || wait.kind === 'Requeue' || wait.kind === 'Expectation' || wait.kind === 'Stopped'
 }
 

@@ -14,11 +14,11 @@ export function backoffMs(attempt: number, chance: number): number {
 }
 
 /**
- * Whether the time that a failure has set for its retry is still to come. No backoff is as long as an hour, and hardly
- * ever is the line of all retries: a time beyond it was set by a clock that was ahead, and counts no more.
+ * Whether the time that a failure has set for its retry is still to come. One that is further away than it can be was
+ * set by a clock that was ahead, and counts no more. Not even the line of all retries is as long as a day.
  */
-export function isRetryAhead(atMs: number | undefined, nowMs: number): boolean {
-  return atMs !== undefined && atMs > nowMs && atMs <= nowMs + aheadMsMax
+export function isRetryAhead(atMs: number | undefined, nowMs: number, mostMs = lineMsMax): boolean {
+  return atMs !== undefined && atMs > nowMs && atMs <= nowMs + mostMs
 }
 
-const aheadMsMax = 60 * 60_000
+const lineMsMax = 24 * 60 * 60_000

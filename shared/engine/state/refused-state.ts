@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Verdict } from '../../reconciler/verdict.ts'
-import { isRetryAhead } from './backoff.ts'
+import { backoffMsMax, isRetryAhead } from './backoff.ts'
 import { nextState } from './next-state.ts'
 import type { TurnFacts } from './run-facts.ts'
 import { slowBackoffMs } from './stalled-state.ts'
@@ -24,7 +24,7 @@ export function toRefusedState(live: StoredObject, message: string, facts: TurnF
   })
   const stopped = next.engine.wait
   if (next === live || stopped?.kind !== 'Stopped') return next
-  const knownMs = isKnown && isRetryAhead(wait.atMs, facts.nowMs) ? wait.atMs : undefined
+  const knownMs = isKnown && isRetryAhead(wait.atMs, facts.nowMs, backoffMsMax) ? wait.atMs : undefined
   const againMs = knownMs ?? facts.nowMs + slowBackoffMs(facts.chance)
   const atMs = Math.min(stopped.atMs ?? Infinity, againMs)
   return { object: next.object, engine: { ...next.engine, wait: { ...stopped, atMs } } }

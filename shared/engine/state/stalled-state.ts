@@ -4,7 +4,7 @@ import { attemptsOf, failureOf, withMemory, type EngineState } from '../../model
 import type { JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
-import { backoffMs, isRetryAhead } from './backoff.ts'
+import { backoffMs, backoffMsMax, isRetryAhead } from './backoff.ts'
 import type { TurnFacts } from './run-facts.ts'
 
 /** What an object says whose runs do not come to their end. */
@@ -48,7 +48,7 @@ function withoutWishBy(engine: EngineState, atMs: number): EngineState {
 function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
   const { wait } = engine
   if (failureOf(engine)?.error !== notEnded.message) return false
-  return wait?.generation === object.metadata.generation && isRetryAhead(wait.atMs, nowMs)
+  return wait?.generation === object.metadata.generation && isRetryAhead(wait.atMs, nowMs, backoffMsMax)
 }
 
 function toStalledStatus(object: ApiObject, nowMs: number): JsonObject {

@@ -26,8 +26,8 @@ it.each([
   [undefined, false],
   [1_000, false],
   [1_001, true],
-  [3_601_000, true],
-  [3_601_001, false],
+  [86_401_000, true],
+  [86_401_001, false],
 ])('a retry at %d is still to come at 1000: %j', (atMs, is) => {
   expect(isRetryAhead(atMs, 1_000)).toBe(is)
 })

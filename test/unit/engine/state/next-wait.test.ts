@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
   },
   {
     what: 'a failure ahead of a time that a clock that was ahead has set',
-    before: after(backoff(nowMs + 3_600_001, failure(4, 'other'))),
+    before: after(backoff(nowMs + 86_400_001, failure(4, 'other'))),
     verdict: failed,
     wait: backoff(nowMs + 8_000, failure(5)),
   },
