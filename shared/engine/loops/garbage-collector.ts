@@ -1,4 +1,4 @@
-import { absentIfDamaged } from '../../model/damage.ts'
+import { hasCode } from '../../model/errors.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type OwnerReference } from '../../model/object.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../model/object-key.ts'
 import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
@@ -105,6 +105,13 @@ export function createGarbageCollector(options: GarbageCollectorOptions): TurnRu
   return (turn, signal) => collector.run(turn, signal)
 }
 
+/** One turn. */
+interface Look {
+  readonly signal: AbortSignal
+  /** Something could not be read. Whoever takes it away by force cannot say whose child it was. */
+  isUnsure: boolean
+}
+
 interface NamedOwner {
   readonly reference: OwnerReference
   readonly owner: ApiObject | undefined
@@ -119,21 +126,22 @@ class GarbageCollector {
 
   async run(turn: Turn, signal: AbortSignal): Promise<void> {
     const { key } = turn
+    const look: Look = { signal, isUnsure: false }
     const isOfAll = key.group === childrenKind.group
-    if (isOfAll) await this.#lookAtChildren(key.namespace, signal)
-    const owners = isOfAll ? [ownerOfAll(key)] : await this.#look(key, signal)
-    for (const owner of owners) await this.#look(owner, signal)
-    await turn.settle()
+    if (isOfAll) await this.#lookAtChildren(key.namespace, look)
+    const owners = isOfAll ? [ownerOfAll(key)] : await this.#look(key, look)
+    for (const owner of owners) await this.#look(owner, look)
+    await (look.isUnsure && !turn.isNearReceiveLimit ? turn.hold(unreadAgainMs) : turn.settle())
   }
 
   /** One that cannot be dealt with holds up no other, but the turn comes again. */
-  async #lookAtChildren(uid: string, signal: AbortSignal): Promise<void> {
+  async #lookAtChildren(uid: string, look: Look): Promise<void> {
     const children = (await this.#options.index.childrenOf(uid)).values()
     const failures: unknown[] = []
     const work = async (): Promise<void> => {
       for (const child of children) {
-        if (signal.aborted) throw giveUpError()
-        await this.#actOnNewest(child, (object) => this.#settleAsChild(object, uid)).catch((error: unknown) =>
+        if (look.signal.aborted) throw giveUpError()
+        await this.#actOnNewest(child, look, (object) => this.#settleAsChild(object, uid)).catch((error: unknown) =>
           failures.push(error),
         )
       }
@@ -143,9 +151,9 @@ class GarbageCollector {
   }
 
   /** Gives back the owners that it has kept waiting, and does so no more. */
-  async #look(key: ObjectKey, signal: AbortSignal): Promise<readonly ObjectKey[]> {
-    const released = await this.#actOnNewest(key, async (object) => {
-      await this.#settleAsOwner(object, signal)
+  async #look(key: ObjectKey, look: Look): Promise<readonly ObjectKey[]> {
+    const released = await this.#actOnNewest(key, look, async (object) => {
+      await this.#settleAsOwner(object, look)
       return this.#settleAsChild(object)
     })
     return released ?? []
@@ -153,14 +161,24 @@ class GarbageCollector {
 
   /**
    * Again if anything came between: what is deleted or released is what was seen. Nothing happens as long as it, its
-   * owners or its children cannot be read: the next look is tomorrow's.
+   * owners or its children cannot be read.
    */
-  #actOnNewest<Result>(key: ObjectKey, act: (object: ApiObject) => Promise<Result>): Promise<Result | undefined> {
-    const look = async (): Promise<Result | undefined> => {
+  async #actOnNewest<Result>(
+    key: ObjectKey,
+    look: Look,
+    act: (object: ApiObject) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const attempt = async (): Promise<Result | undefined> => {
       const stored = await this.#options.store.get(key)
       return stored && act(stored.object)
     }
-    return absentIfDamaged(() => onNewest(look, { isConflict: isOvertakenWrite }))
+    try {
+      return await onNewest(attempt, { isConflict: isOvertakenWrite })
+    } catch (error) {
+      if (!hasCode(error, 'DAMAGED')) throw error
+      look.isUnsure = true
+      return undefined
+    }
   }
 
   /** `seenUid`: of the owner whose removal, or deletion, has been seen. */
@@ -179,9 +197,10 @@ class GarbageCollector {
       await this.#releaseFrom(child, isLeft)
       return released.map(keyOf)
     }
-    if (isDeleting(child) || gone.length < absent.length) return []
+    if (gone.length < absent.length) return []
     const isCircle = await this.#isInCircle(child, waiting)
-    await this.#remove(isCircle ? await this.#unblock(child) : child, waiting.length > 0)
+    const free = isCircle ? await this.#unblock(child) : child
+    if (!isDeleting(free)) await this.#remove(free, waiting.length > 0)
     return isCircle ? waiting.map(keyOf) : []
   }
 
@@ -241,10 +260,10 @@ class GarbageCollector {
     return undefined
   }
 
-  async #settleAsOwner(object: ApiObject, signal: AbortSignal): Promise<void> {
+  async #settleAsOwner(object: ApiObject, look: Look): Promise<void> {
     const how = propagationOf(object)
     if (how === undefined) return
-    if (how === 'orphan') await this.#lookAtChildren(object.metadata.uid, signal)
+    if (how === 'orphan') await this.#lookAtChildren(object.metadata.uid, look)
     else if (await this.#isWaiting(object)) return
     // A run that is under way may take children back. The finalizer of its clean-up stays until that run has ended.
     if (how === 'orphan' && (object.metadata.finalizers ?? []).length > 1) return
@@ -324,6 +343,8 @@ function isAwaited(child: ApiObject, owner: ApiObject): boolean {
   )
 }
 
+/** Behind what could not be read. */
+const unreadAgainMs = 5 * 60_000
 /** Of the children of one owner: DynamoDB has them in one partition, which takes a thousand writes a second. */
 const looksAtOnce = 20
 /** One will do if all of them block. */

@@ -88,3 +88,25 @@ it('a child whose owner is damaged stays, and holds up no other', async () => {
   await env.advance('25h')
   expect((await env.list(ConfigMap)).map(({ metadata }) => metadata.name)).toEqual(['of-w0'])
 })
+
+it('an owner that waits for a damaged child goes soon after that was taken away by force', async () => {
+  await using env = await createTestEnv({ reconcilers: [widgets], tickMs: 60_000 })
+  const { metadata } = await env.apply(Widget, { metadata: { name: 'w1' }, spec: {} })
+  const owner = { apiVersion: 'test.setpoint.dev/v1', kind: 'Widget', name: 'w1', uid: metadata.uid }
+  await env.apply(ConfigMap, { metadata: { name: 'child' } })
+  const child = await env.patch(ConfigMap, 'child', {
+    metadata: { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] },
+  })
+  await env.settle()
+  const { uid = '', resourceVersion = '' } = child.metadata
+  const isChild = ([key]: readonly unknown[]): boolean => (key as ObjectKey).name === 'child'
+  const error = new DamagedObjectError('child is damaged', { uid, resourceVersion })
+  env.faults.always('store.get', { kind: 'error', error }, isChild)
+  await env.delete(Widget, 'w1', { propagation: 'Foreground' })
+  await env.advance('2m')
+  expect(await env.get(Widget, 'w1')).toBeDefined()
+  await env.delete(ConfigMap, 'child', { ignoreDamage: true })
+  env.faults.clear()
+  await env.advance('6m')
+  expect(await env.get(Widget, 'w1')).toBeUndefined()
+})

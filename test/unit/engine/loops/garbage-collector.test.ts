@@ -274,6 +274,19 @@ describe('an owner of many children that waits for them', () => {
     expect([await all(), await isThere()]).toEqual([[], false])
   })
 
+  it('goes with the others of its circle where all are deleted at once', async () => {
+    const names = ['owner', 'b', 'c']
+    for (const name of names.slice(1)) await add(name, {})
+    for (const [i, name] of names.entries())
+      await env.patch(ConfigMap, name, {
+        metadata: { ownerReferences: [await referenceTo(names[(i + 1) % names.length] ?? '')] },
+      })
+    await env.settle()
+    await Promise.all(names.map((name) => env.delete(ConfigMap, name, { propagation: 'Foreground' })))
+    await env.settle()
+    expect([await all(), await isThere()]).toEqual([[], false])
+  })
+
   it('waits for a child that was going already, though another owner has it, too', async () => {
     await add('other', {})
     await add('child', { ...held, ownerReferences: [await referenceTo('owner'), await referenceTo('other')] })
