@@ -1,4 +1,6 @@
+import type { EngineState } from './engine-state.ts'
 import { OperatingError } from './errors.ts'
+import { objectText } from './object-text.ts'
 import { isDeleting, type ApiObject } from './object.ts'
 import { isOfRemovedKind } from './removed-kind.ts'
 import type { Touched } from './stored-object.ts'
@@ -12,6 +14,9 @@ export const bytesMax = 350 * 1_024
 const bytesMaxInAll = 390 * 1_024
 /** With that, while it is being deleted: nothing that the engine has kept stands in the way. */
 const bytesMaxAtEnd = 394 * 1_024
+
+/** For the engine to say why an object waits. */
+const bytesOfWait = 4 * 1_024
 
 /** A page of a store that is asked for with a limit ends with the object that makes it so long. */
 export const pageCharactersMax = 2_000_000
@@ -30,6 +35,16 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
   const inAll = bytes.object + bytes.engine
   const mostInAll = isDeleting(object) ? bytesMaxAtEnd : bytesMaxInAll
   if (inAll > mostInAll) throw tooLarge(object, inAll, mostInAll)
+}
+
+/** Throws TOO_LARGE if what runs remember with an object would leave no room to say why the object waits. */
+export function checkMemory(object: ApiObject, engine: EngineState): void {
+  const texts = [objectText(object), JSON.stringify(engine)]
+  const limit = bytesMaxInAll - bytesOfWait
+  // A character is three bytes at the most.
+  if (texts.reduce((sum, { length }) => sum + 3 * length, 0) <= limit) return
+  const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0)
+  if (bytes > limit) throw tooLarge(object, bytes, limit)
 }
 
 function tooLarge({ kind, metadata }: ApiObject, bytes: number, limit: number): OperatingError {

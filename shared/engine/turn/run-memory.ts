@@ -3,6 +3,7 @@ import { equal } from '../../model/json.ts'
 import { keyOf } from '../../model/object-key.ts'
 import { onNewest } from '../../model/on-newest.ts'
 import type { EngineState } from '../../model/engine-state.ts'
+import { checkMemory } from '../../model/size-limit.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 
@@ -14,7 +15,8 @@ export interface RunMemory {
   /** The newest state of the object that this run knows. */
   live(): StoredObject
   /**
-   * Durable once it resolves. Throws NOT_FOUND if the object is gone, VERSION_CONFLICT if others write it without end.
+   * Durable once it resolves. Throws NOT_FOUND if the object is gone, VERSION_CONFLICT if others write it without end,
+   * TOO_LARGE if no room would be left beside it.
    */
   remember(change: (engine: EngineState) => EngineState): Promise<void>
 }
@@ -32,7 +34,9 @@ export function createRunMemory(store: ObjectStore, stored: StoredObject): RunMe
     onNewest(async (tries) => {
       if (tries > 1) live = await newest()
       const engine = change(live.engine)
-      if (!equal(engine, live.engine)) live = await store.replace({ ...live, engine }, ['engine'])
+      if (equal(engine, live.engine)) return
+      checkMemory(live.object, engine)
+      live = await store.replace({ ...live, engine }, ['engine'])
     })
 
   // One after the other: those that a run makes at once would be others to each other.

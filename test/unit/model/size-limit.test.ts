@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkSize } from '../../../shared/model/size-limit.ts'
+import { checkMemory, checkSize } from '../../../shared/model/size-limit.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Touched } from '../../../shared/model/stored-object.ts'
 import { storedWidget } from '../../support/stored-object.ts'
@@ -32,5 +32,20 @@ describe('the size of an object', () => {
     const object = 340 * kib
     expect(() => checkSize(widget, { object, engine: 50 * kib }, ['spec'])).not.toThrow()
     expect(() => checkSize(widget, { object, engine: 50 * kib + 1 }, ['spec'])).toThrow(/would take 399361 bytes/)
+  })
+})
+
+describe('what runs remember with an object', () => {
+  it.each([
+    ['in ASCII', 'x', 1],
+    ['in characters of three bytes', '€', 3],
+  ])('leaves 4 KiB to say why it waits: %s', (_what, character, bytes) => {
+    const most = 386 * kib
+    const frame = JSON.stringify(widget).length + JSON.stringify({ memory: { notes: { n: '' } } }).length
+    const engineOf = (free: number) => ({ memory: { notes: { n: character.repeat(Math.floor(free / bytes)) } } })
+    expect(() => checkMemory(widget, engineOf(most - frame))).not.toThrow()
+    expect(() => checkMemory(widget, engineOf(most - frame + bytes))).toThrow(
+      expect.objectContaining({ code: 'TOO_LARGE', message: expect.stringContaining(`the limit is ${most}`) }),
+    )
   })
 })
