@@ -357,3 +357,38 @@ describe('the API', () => {
     for (const part of [value, 'clear', '-text']) expect(said).not.toContain(part)
   })
 })
+
+it('a note of a Secret’s value that stays, because the end of its run had no room, is still known as one', async () => {
+  let run = 0
+  const widgets = defineReconciler(Widget, {
+    grants: [{ kind: Secret, access: 'read' }],
+    reconcile: async (_, ctx) => {
+      run++
+      if (run <= 2) {
+        const secret = await ctx.get(Secret, 's')
+        const token = Buffer.from(secret?.data?.['token'] ?? '', 'base64').toString()
+        if (run === 1) {
+          ctx.notes.set('token', token)
+          return done()
+        }
+        // It keeps the token no more, and reports far too much.
+        ctx.notes.set('token', undefined)
+        return done({ status: { seen: 'x'.repeat(3_000_000) } })
+      }
+      throw new Error(`the far side refuses ${String(ctx.notes.get('token'))}`)
+    },
+  })
+  await using env = await createTestEnv({ reconcilers: [widgets] })
+  await env.apply(Secret, { metadata: { name: 's' }, stringData: { token: value } })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
+  await env.settle()
+  expect(run).toBe(1)
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 2 } })
+  await env.settle()
+  expect(run).toBe(2)
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
+  await env.settle()
+  expect(run).toBe(3)
+  const told = JSON.stringify([await env.get(Widget, 'w'), env.logs])
+  expect(told).not.toContain(value)
+})

@@ -97,3 +97,34 @@ it.each<[string, (ctx: Context) => Promise<void>]>([
   expect([runs, env.logs.filter(({ message }) => message === 'turn not ended')]).toEqual([1, []])
   expect((await env.get(Crate, 'w'))?.status).toMatchObject({ reconcile: { waiting: 'Stopped' } })
 })
+
+it('says why it stopped where its run has failed with a call under way, and is not run again at once', async () => {
+  env = await createTestEnv({
+    reconcilers: [
+      crates(async (ctx) => {
+        void ctx.once('order', async () => 'x')
+        throw new Error('away')
+      }),
+    ],
+  })
+  await fill()
+  await env.advance('1m')
+  expect(runs).toBeLessThan(20)
+  expect(JSON.stringify((await env.get(Crate, 'w'))?.status)).toMatch(/away|the limit is/)
+})
+
+it('has room to say why it waits, however much its runs remember', async () => {
+  env = await createTestEnv({
+    reconcilers: [
+      crates(async (ctx) => {
+        for (let length = 4_000, i = 0; runs === 1 && i < 32 && length > 10; i++)
+          await ctx.once(`k${i}`, async () => 'x'.repeat(length)).catch(() => (length = Math.floor(length / 2)))
+        throw new Error('away')
+      }),
+    ],
+  })
+  await fill()
+  await env.advance('1h')
+  expect(runs).toBeLessThan(20)
+  expect(JSON.stringify((await env.get(Crate, 'w'))?.status)).toMatch(/away|the limit is/)
+})

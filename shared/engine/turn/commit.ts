@@ -56,7 +56,7 @@ export async function commit(ending: Ending, ports: CommitPorts): Promise<void> 
 /**
  * A turn whose function goes on after its time holds the key until the function ends. Its slot is free until then. If
  * its end cannot be written, the turn rejects with OverrunError, and comes again then, or with the next process:
- * nothing in the object tells of it.
+ * nothing in the object tells of it. An end that no object can hold is told to the caller, who has another.
  */
 async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: CommitPorts): Promise<void> {
   const { turn } = ending
@@ -65,11 +65,17 @@ async function commitAfter(overrun: Promise<unknown>, ending: Ending, ports: Com
   try {
     await writeAndReport(ending, ports)
   } catch (error) {
+    if (cannotBeStored(error)) throw error
     logUnended(turn, error, ports)
     endWith(() => turn.hold(0))
     throw new OverrunError('the end of a run could not be written, and its function still runs', { cause: error })
   }
   endWith(() => turn.settle())
+}
+
+/** What the run reports is no JSON, or more than an object may hold. */
+export function cannotBeStored(error: unknown): boolean {
+  return error instanceof TypeError || hasCode(error, 'TOO_LARGE')
 }
 
 /** The holder of the message leaves it as it is. The message comes again when the function has ended for certain. */

@@ -1,4 +1,6 @@
-import { hasCode, OperatingError } from '../../model/errors.ts'
+import type { Memory, MemoryPath } from '../../model/engine-state.ts'
+import { OperatingError } from '../../model/errors.ts'
+import { equal } from '../../model/json.ts'
 import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { keyText } from '../../model/object-key.ts'
 import { isDeleting } from '../../model/object.ts'
@@ -20,7 +22,7 @@ import { toBegunState } from '../state/begun-state.ts'
 import { nextState } from '../state/next-state.ts'
 import type { RunFacts } from '../state/run-facts.ts'
 import type { Turn, TurnRunner } from '../state/turn.ts'
-import { commit } from './commit.ts'
+import { commit, cannotBeStored } from './commit.ts'
 import { afterCleanup, afterPostponement, afterRun, withoutRun, type TurnBasis } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { runInTime, type RunResult } from './run.ts'
@@ -163,9 +165,12 @@ async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<voi
   try {
     await commit(afterRun(ran, ran.verdict, { basis, facts }), engine)
   } catch (error) {
-    if (!isUnwritable(error)) throw error
-    const { expectations = {} } = ran.live.engine.memory ?? {}
-    const refused = { basis, facts: { ...facts, expectations, noteChanges: {} } }
+    if (!cannotBeStored(error)) throw error
+    const { expectations = {}, secretPaths = [] } = ran.live.engine.memory ?? {}
+    // The notes stay as they were, and what is secret in them.
+    const allPaths = [...secretPaths, ...(facts.secretPaths ?? []).filter((path) => !includes(secretPaths, path))]
+    const kept = { expectations, noteChanges: {}, ...(allPaths.length > 0 && { secretPaths: allPaths }) }
+    const refused = { basis, facts: { ...facts, ...kept } }
     await commit({ ...afterRun(ran, verdictOf(error), refused), isStatusVital: false }, engine)
   }
 }
@@ -214,9 +219,8 @@ async function isOver(end: Promise<void>): Promise<true> {
   return true
 }
 
-/** What the run reports is no JSON, or more than an object may hold. */
-function isUnwritable(error: unknown): boolean {
-  return error instanceof TypeError || hasCode(error, 'TOO_LARGE')
+function includes(paths: NonNullable<Memory['secretPaths']>, path: MemoryPath): boolean {
+  return paths.some((one) => equal([...one], [...path]))
 }
 
 const looksMax = 10
