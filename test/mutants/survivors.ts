@@ -1671,7 +1671,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/engine/insight/secret-values.ts',
-    line: 'for (let at = 0; at + lengthMin <= text.length;) {',
+    line: 'for (let at = 0; at + lengthMin <= text.length && work.left >= 0; at++) {',
     replacement: '-',
     why: 'no value begins behind the end: only looks are spared',
   },
@@ -4412,12 +4412,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: 'return { waiting, taken: bytesWritten - waiting }',
     replacement: '+',
     why: 'while as much waits, both grow with what is written, and nothing else is looked at',
-  },
-  {
-    path: 'shared/adapters/local/https/node-http-server.ts',
-    line: "incoming.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))",
-    replacement: 'false',
-    why: 'the same bytes: only a copy is spared',
   },
   {
     path: 'shared/adapters/local/https/node-http-server.ts',

@@ -90,7 +90,7 @@ describe('the options of a reconciler', () => {
     // @ts-expect-error -- a reconciler reconciles
     expect(() => defineReconciler(Widget, { resync: '1m' })).toThrow(TypeError)
     // @ts-expect-error -- a policy is Delete or Retain
-    defineReconciler(Widget, { deletionPolicy: 'Orphan', reconcile, cleanup })
+    expect(() => defineReconciler(Widget, { deletionPolicy: 'Orphan', reconcile, cleanup })).toThrow('Delete or Retain')
     // @ts-expect-error -- a limit is within a time
     expect(() => defineReconciler(Widget, { rateLimit: { object: { runs: 1 } }, reconcile })).toThrow(TypeError)
     // @ts-expect-error -- the widget has no such field
