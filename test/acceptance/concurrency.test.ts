@@ -469,31 +469,31 @@ describe('a change that concerns many objects', () => {
 it('an effect of a run that failed beside it is over before the next run of the key begins', async () => {
   let underWay = 0
   let most = 0
-  let runs = 0
+  let count = 0
   const ends = Promise.withResolvers<void>()
   const reconcile = async (_object: WidgetObject, ctx: Context) => {
-    runs++
+    count++
     const order = ctx.once('order', async () => {
       most = Math.max(most, ++underWay)
       await ends.promise
       underWay--
     })
-    const check = runs === 1 ? Promise.reject(new Error('the quota is not known')) : Promise.resolve()
+    const check = count === 1 ? Promise.reject(new Error('the quota is not known')) : Promise.resolve()
     await Promise.all([order, check])
     return done()
   }
   env = await createTestEnv({ reconcilers: [defineReconciler(Widget, { reconcile })] })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: {} })
   await env.advance('5s')
-  expect({ runs, most }).toEqual({ runs: 1, most: 1 })
+  expect({ count, most }).toEqual({ count: 1, most: 1 })
   ends.resolve()
 })
 
 it('a write of a run that failed beside it does not undo what the next run has written', async () => {
-  let runs = 0
+  let count = 0
   const reconcile = async ({ spec: { size } }: WidgetObject, ctx: Context) => {
-    runs++
-    const check = runs === 2 ? Promise.reject(new Error('the quota is not known')) : Promise.resolve()
+    count++
+    const check = count === 2 ? Promise.reject(new Error('the quota is not known')) : Promise.resolve()
     const config = { metadata: { name: 'config' }, data: { size: String(size) } }
     await Promise.all([ctx.apply(ConfigMap, config, { owned: false }), check])
     return done()

@@ -231,13 +231,13 @@ describe('the result of a run', () => {
   })
 
   it('A9 who is woken ahead of its place in a line of hours keeps the place, and loses no attempt', async () => {
-    const failing = (): never => {
+    const away = (): never => {
       throw new Error('away')
     }
     env = await createTestEnv({
       retryBudget: { burst: 1, perSecond: 0.001 },
       tickMs: 60_000,
-      reconcilers: [widgets((runs = []), failing, { resync: '1000h' })],
+      reconcilers: [widgets((runs = []), away, { resync: '1000h' })],
     })
     for (let i = 0; i < 10; i++) await create(`w${i}`)
     await env.settle()

@@ -342,9 +342,9 @@ describe('a write whose answer is lost', () => {
       let untilMs = Infinity
       const lossy: Faults = (operation) => {
         if (untilMs < Infinity) return clock.nowMs() < untilMs ? 'lost' : undefined
-        if (operation !== 'UpdateItem') return undefined
-        untilMs = clock.nowMs() + 5_500
-        return 'answer lost'
+        const isFirst = operation === 'UpdateItem'
+        if (isFirst) untilMs = clock.nowMs() + 5_500
+        return isFirst ? 'answer lost' : undefined
       }
       const store = storeWith(lossy)
       const live = await store.create(storedWidget('a'))

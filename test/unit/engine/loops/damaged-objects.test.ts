@@ -98,7 +98,7 @@ it('an owner that waits for a damaged child goes soon after that was taken away 
     metadata: { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] },
   })
   await env.settle()
-  const { uid = '', resourceVersion = '' } = child.metadata
+  const { uid, resourceVersion } = child.metadata
   const isChild = ([key]: readonly unknown[]): boolean => (key as ObjectKey).name === 'child'
   const error = new DamagedObjectError('child is damaged', { uid, resourceVersion })
   env.faults.always('store.get', { kind: 'error', error }, isChild)
