@@ -51,8 +51,13 @@ export function guardController(controller: Controller, logger: Logger): Control
   }
 }
 
+/** An error may be of any class, and throw when it is read. */
 function textOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error)
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : thrownText(error)
+  } catch {
+    return 'an error without a text'
+  }
 }
 
 /** An error may tell what the function was given: of a Secret, that is its values. */

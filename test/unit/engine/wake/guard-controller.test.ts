@@ -72,6 +72,11 @@ describe("a controller's functions that the relay calls", () => {
     })
     expect(odd.maps[0]?.primaries(object)).toEqual([])
     expect(told).toEqual([['a map function threw', { controller: 'widget', error: '{}' }]])
+    const { controller: worse, lines: said } = guarded(() => {
+      throw Object.defineProperty(new Error('x'), 'message', { get: () => Symbol('no text') })
+    })
+    expect(worse.maps[0]?.primaries(object)).toEqual([])
+    expect(said).toEqual([['a map function threw', { controller: 'widget', error: 'an error without a text' }]])
   })
 
   it('say what they say where they do not throw', () => {
