@@ -140,8 +140,8 @@ const app = new App()
 const stack = new Stack(app, '${kind}Plane')
 const controlPlane = new ControlPlane(stack, 'ControlPlane', {
   reconcilers: 'reconcilers.ts',
-  // Who may use the API: ARNs of IAM roles and users in your account.
-  adminPrincipals: ['arn:aws:iam::123456789012:role/Admin'],
+  // Who may use the API: ARNs of IAM roles and users. This one is the role Admin of your own account.
+  adminPrincipals: [\`arn:aws:iam::\${stack.account}:role/Admin\`],
 })
 new Controller(stack, '${kind}Controller', { controlPlane, reconciler: '${kind.toLowerCase()}' })
 new CfnOutput(stack, 'KubectlSetup', { value: kubectlSetup(controlPlane) })
