@@ -56,6 +56,7 @@ async function makeStep<Client>(run: ExternalRun<Client>, step: Step): Promise<v
       run.seen = { entity: await calls.make('get', async () => requireLook(await api.get(client, step.id))) }
       return
     case 'find':
+      await checkPlace(run)
       run.seen = { entity: await find(run) }
       return
     case 'create':
@@ -76,13 +77,16 @@ export function remember<Client>(run: ExternalRun<Client>, memory: ExternalMemor
   run.memory = note(run.ctx, memory)
 }
 
-/** Where an entity never was, it is not gone. */
+/** Where an entity never was, it is not gone; and what a lost create has made is nowhere but where that was sent. */
 async function checkPlace<Client>({ spec, client, memory, calls }: ExternalRun<Client>): Promise<void> {
   const { place } = spec.far
-  if (place === undefined || memory.place === undefined) return
+  const { id, intent, place: noted } = memory
+  if (place === undefined || noted === undefined || (id === undefined && intent === undefined)) return
   const now = await calls.make('get', () => place(client), { kept: true })
-  if (now === memory.place) return
-  throw new CallFailed('get', 'terminal', new Error(`${memory.id ?? 'it'} is at ${memory.place}, and not at ${now}`))
+  if (now === noted) return
+  const where =
+    id === undefined ? `its create was sent to ${noted}, and not to ${now}` : `${id} is at ${noted}, and not at ${now}`
+  throw new CallFailed('get', 'terminal', new Error(where))
 }
 
 /** Where the entity is from now on. */
@@ -107,6 +111,8 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
   const { ctx, calls, client, spec } = run
   const { api } = spec.far
   const { intent: before } = run.memory
+  // Another round: a person has said that there is nothing of the one before.
+  if (round === run.memory.round) await checkPlace(run)
   const where = await locate(run)
   const intend = (): Promise<void> => {
     remember(run, { ...run.memory, ...where, round, intent: { atMs: ctx.now() } })

@@ -745,6 +745,42 @@ describe('the place of an entity', () => {
     })
     expect(unknown.error).toBeUndefined()
   })
+
+  const begun = { intent: { atMs: long } }
+  it.each<[string, Given, readonly string[]]>([
+    ['looked for', { api: finding(entity) }, ['find success', 'update success']],
+    ['taken away', { api: finding(entity), isDeleting: true }, ['find success', 'delete success', 'get success']],
+    ['made again with its token', { api: { createsOncePerToken: true } }, ['create success']],
+    [
+      'made again, as it was planned',
+      {
+        api: finding(),
+        memory: { ...begun, planned: { digest, untilMs: nowMs + 1, change: { do: 'create', round: 0 } } },
+      },
+      ['create success'],
+    ],
+  ])(
+    'is where its create was sent whose answer was lost: there it is %s, and nowhere else',
+    async (_what, given, calls) => {
+      const memory = { ...begun, place: 'here', ...given.memory }
+      const elsewhere = await runOnce({ ...given, memory, entities: { x: entity }, far: placed('there') })
+      expect([elsewhere.calls, elsewhere.recorded, elsewhere.memory?.intent]).toEqual([[], [], begun.intent])
+      expect(elsewhere.error).toMatchObject({
+        reason: 'ObserveRefused',
+        message: 'its create was sent to here, and not to there',
+      })
+      const there = await runOnce({ ...given, memory, entities: { x: entity }, far: placed('here') })
+      expect([there.error, there.recorded]).toEqual([undefined, calls])
+    },
+  )
+
+  it('may be another one once a person says that the create made nothing, or there was none', async () => {
+    const annotations = { 'setpoint.dev/create-again': 'u.0' }
+    const told = await runOnce({ annotations, memory: { ...begun, place: 'here' }, far: placed('there') })
+    expect(told.memory).toMatchObject({ id: 'e1', round: 1, place: 'there' })
+    const undone = await runOnce({ memory: { place: 'here' }, far: placed('there') })
+    expect(undone.memory).toMatchObject({ id: 'e1', place: 'there' })
+  })
 })
 
 describe('what an author tells of an entity', () => {
