@@ -62,6 +62,8 @@ export type Action =
   | { readonly do: 'take'; readonly id: string; readonly how: 'found' | AdoptionMode; readonly from?: string }
   /** The entity that was remembered is gone. */
   | { readonly do: 'forget'; readonly id: string }
+  /** The create whose answer was lost has made nothing, and is not tried again. */
+  | { readonly do: 'dropIntent' }
   | EntityChange
   | End
 
@@ -90,8 +92,9 @@ export function decide(situation: SyncSituation): Action {
 }
 
 function whenWanted(situation: SyncSituation): Action {
-  if (situation.seen?.is === 'present') return aboutPresent(situation, situation.seen)
-  if (situation.seen?.is === 'absent') return aboutAbsent(situation)
+  const { seen } = situation
+  if (seen?.is === 'present' && !isBesideTheNamed(situation, seen)) return aboutPresent(situation, seen)
+  if (seen !== undefined) return aboutAbsent(situation)
   return findPlanned(situation) ?? findStandingEnd(situation) ?? look(situation)
 }
 
@@ -99,13 +102,15 @@ function whenWanted(situation: SyncSituation): Action {
  * The change that an earlier run wanted to make after its look, and was not allowed to call for. Whoever spends each
  * call that the account allows on another look would never change anything.
  */
-function findPlanned({ memory, policy, digest, nowMs, isDeleting }: SyncSituation): EntityChange | undefined {
+function findPlanned(situation: SyncSituation): EntityChange | undefined {
+  const { memory, policy, digest, nowMs, isDeleting } = situation
   const { planned } = memory
   if (planned === undefined || planned.digest !== digest || nowMs >= planned.untilMs) return undefined
   const { change } = planned
   switch (change.do) {
     case 'create':
-      return !isDeleting && policy.creates && memory.id === undefined ? change : undefined
+      if (isDeleting || !policy.creates || adoptionOf(situation) !== undefined) return undefined
+      return memory.id === undefined ? change : undefined
     case 'update':
       return !isDeleting && policy.updates && memory.id === change.id ? change : undefined
     case 'delete':
@@ -172,14 +177,29 @@ function aboutAbsent(situation: SyncSituation): Action {
     if (nowMs < believedMs) return notVisibleYet(believedMs)
     return policy.creates ? { do: 'forget', id: memory.id } : absent(situation)
   }
-  if (memory.intent !== undefined && abilities.finds && policy.creates) {
-    const believedMs = memory.intent.atMs + abilities.graceMs
-    if (!abilities.createsOncePerToken && nowMs < believedMs) return answerLost(believedMs)
-    return { do: 'create', round: memory.round }
-  }
+  if (memory.intent !== undefined && abilities.finds && (policy.creates || adoption !== undefined))
+    return aboutLost(situation, memory.intent)
   if (adoption !== undefined && !policy.observesOnly)
     return { do: 'refuse', reason: 'NothingToAdopt', message: `there is no ${adoption.id}` }
   return policy.creates ? { do: 'create', round: memory.round } : absent(situation)
+}
+
+/** A look has not found what a create may have made whose answer was lost. */
+function aboutLost(situation: SyncSituation, { atMs }: { readonly atMs: number }): Action {
+  const { memory, abilities, nowMs } = situation
+  const isAnotherNamed = adoptionOf(situation) !== undefined
+  const believedMs = atMs + abilities.graceMs
+  // With its token it may be tried again at once. Whoever takes another entity must know that there is none.
+  if ((isAnotherNamed || !abilities.createsOncePerToken) && nowMs < believedMs) return answerLost(believedMs)
+  return isAnotherNamed ? { do: 'dropIntent' } : { do: 'create', round: memory.round }
+}
+
+/** What was found in the place of a lost create is not its entity, nor the one that a person has named meanwhile. */
+function isBesideTheNamed(situation: SyncSituation, { id, owner }: Present): boolean {
+  const { memory, abilities, uid } = situation
+  const adoption = adoptionOf(situation)
+  const wasFound = memory.intent !== undefined && abilities.finds
+  return wasFound && adoption !== undefined && adoption.id !== id && owner !== uid
 }
 
 function aboutPresent(situation: SyncSituation, seen: Present): Action {
@@ -307,7 +327,7 @@ function answerLost(untilMs: number): End {
     untilMs,
     reason: 'CreateUnknown',
     message:
-      'a create call was sent and its answer was lost; the next create waits until the entity has been looked for',
+      'a create call was sent and its answer was lost; no other entity is made or adopted until that one has been looked for',
   }
 }
 

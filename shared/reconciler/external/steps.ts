@@ -65,6 +65,8 @@ async function makeStep<Client>(run: ExternalRun<Client>, step: Step): Promise<v
       return adopt(run, step)
     case 'forget':
       return forget(run, step.id)
+    case 'dropIntent':
+      return dropIntent(run)
     case 'update':
       return update(run, step)
     case 'delete':
@@ -190,6 +192,12 @@ async function forget<Client>(run: ExternalRun<Client>, id: string): Promise<voi
   remember(run, withoutEntity(run.memory, run.policy.adoption?.id))
   run.seen = undefined
   await run.ctx.outside.recordDrift(`${id} was deleted outside; another one is made`)
+}
+
+function dropIntent<Client>(run: ExternalRun<Client>): void {
+  const { intent: _, ...memory } = run.memory
+  remember(run, memory)
+  run.seen = undefined
 }
 
 async function update<Client>(

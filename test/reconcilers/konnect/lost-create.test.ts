@@ -47,3 +47,16 @@ it('leaves nothing behind when its object is deleted', async () => {
   await setToken('kpat_test')
   expect([await env.get(KonnectControlPlane, 'main'), konnect.state.all('control-planes')]).toEqual([undefined, []])
 })
+
+it('does not stand above the entity that a person has named', async () => {
+  const { env, konnect } = world
+  // The request never arrived.
+  konnect.fault({ call: 'POST control-planes', dropped: true })
+  await world.applyControlPlane({ name: 'mine' })
+  const made = konnect.state.add('control-planes', { name: 'already-there' })
+  const annotations = { 'setpoint.dev/external-id': made.id, 'setpoint.dev/adopt': 'override' }
+  await env.patch(KonnectControlPlane, 'main', { metadata: { annotations } })
+  await env.advance('3m')
+  expect((await env.get(KonnectControlPlane, 'main'))?.status?.id).toBe(made.id)
+  expect(konnect.state.all('control-planes')).toHaveLength(1)
+})

@@ -248,6 +248,40 @@ describe('what is not there', () => {
       given: { policy: { ...observed, adoption } },
       action: { do: 'wait', reason: 'Absent' },
     },
+    {
+      because: 'its create was lost, and a person has named another one',
+      given: { memory: { round: 2, intent: { atMs: 970_000 } }, policy: { ...managed, adoption } },
+      action: { do: 'dropIntent' },
+    },
+    {
+      because: 'its create was lost, and a person has named another one, to be observed',
+      given: { memory: { round: 2, intent: { atMs: 900_000 } }, policy: { ...observed, adoption } },
+      action: { do: 'dropIntent' },
+    },
+    {
+      because: 'its create may still be on its way, and a person has named another one',
+      given: {
+        memory: begun,
+        policy: { ...managed, adoption },
+        abilities: { ...abilities, createsOncePerToken: true },
+      },
+      action: { do: 'wait', untilMs: 1_010_000, reason: 'CreateUnknown' },
+    },
+    {
+      because: 'its create was lost, and the one that a person has named is gone',
+      given: { memory: { round: 2, intent: { atMs: 900_000 }, lostId: 'a' }, policy: { ...managed, adoption } },
+      action: { do: 'create', round: 2 },
+    },
+    {
+      because: 'its create was lost, and nobody may make another one',
+      given: { memory: { round: 2, intent: { atMs: 900_000 } }, policy: { ...managed, creates: false } },
+      action: { do: 'wait', reason: 'Absent' },
+    },
+    {
+      because: 'its create was lost, nobody can look for it, and what a person has named is not there',
+      given: { memory: { round: 2, intent: { atMs: 900_000 } }, policy: { ...managed, adoption }, abilities: unasked },
+      action: { do: 'refuse', reason: 'NothingToAdopt' },
+    },
   ]
   it.each(rows)('$because', ({ given, action }) => {
     expect(decided({ seen, ...given })).toEqual(expect.objectContaining(action))
@@ -263,6 +297,7 @@ describe('what is there', () => {
   const override = { ...managed, adoption: { id: 'a', mode: 'override' } } as const
   const takeover = { ...managed, adoption: { id: 'a', mode: 'takeover' } } as const
   const marked = { ...stranger, owner: 'v', differs: ['size', 'owner'] }
+  const begun = { round: 0, intent: { atMs: 900_000 } }
   const rows: readonly Row[] = [
     { because: 'as declared', given: { memory, seen }, action: { do: 'settle', differs: [] } },
     { because: 'with drift', given: { memory, seen: other }, action: { do: 'update', drift: ['size'] } },
@@ -293,6 +328,41 @@ describe('what is there', () => {
       action: { do: 'refuse', reason: 'OwnedByAnother' },
     },
     { because: 'found again', given: { seen }, action: { do: 'take', id: 'x', how: 'found' } },
+    {
+      because: 'found again, though a person has named another one',
+      given: { memory: begun, seen, policy: override },
+      action: { do: 'take', id: 'x', how: 'found' },
+    },
+    {
+      because: 'of its name, and not the one that a person has named',
+      given: { memory: begun, seen: { ...stranger, id: 'y' }, policy: override },
+      action: { do: 'dropIntent' },
+    },
+    {
+      because: "of its name, another object's, and not the one that a person has named",
+      given: { memory: begun, seen: { ...marked, id: 'y' }, policy: takeover },
+      action: { do: 'dropIntent' },
+    },
+    {
+      because: 'of its name, and the one that a person has named',
+      given: { memory: begun, seen: stranger, policy: override },
+      action: { do: 'take', id: 'a', how: 'override' },
+    },
+    {
+      because: 'of its name, and nobody has named another one',
+      given: { memory: begun, seen: { ...stranger, id: 'y' } },
+      action: { do: 'refuse', reason: 'NameTaken' },
+    },
+    {
+      because: 'named otherwise than by its id',
+      given: { seen: { ...stranger, id: 'y' }, policy: override },
+      action: { do: 'take', id: 'y', how: 'override' },
+    },
+    {
+      because: 'named otherwise than by its id, after a create that nobody can look for',
+      given: { memory: begun, seen: { ...stranger, id: 'y' }, policy: override, abilities: unasked },
+      action: { do: 'take', id: 'y', how: 'override' },
+    },
     { because: 'of its name, by chance', given: { seen: stranger }, action: { do: 'refuse', reason: 'NameTaken' } },
     { because: 'as it is adopted', given: { seen: stranger, policy: match }, action: { do: 'take', how: 'match' } },
     {
@@ -511,6 +581,14 @@ describe('a change that the budget did not admit', () => {
       because: 'a create of what was not there',
       given: { memory: { round: 1, intent: { atMs: 0 }, planned: creation } },
       action: creation.change,
+    },
+    {
+      because: 'no create in the place of what a person has named',
+      given: {
+        memory: { round: 1, intent: { atMs: 0 }, planned: creation },
+        policy: { ...managed, adoption: { id: 'a', mode: 'match' } },
+      },
+      action: { do: 'find' },
     },
     { because: 'no create of what has been made', given: { memory: { ...made, planned: creation } }, action: get },
     {

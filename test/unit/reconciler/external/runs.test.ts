@@ -395,6 +395,19 @@ describe('an entity that is there already', () => {
     expect(observed.outcome?.conditions).toMatchObject({ Synced: { status: 'True', reason: 'Observed' } })
   })
 
+  it('is adopted after a create whose answer was lost, and that has made nothing', async () => {
+    const given = { memory: { intent: { atMs: long } }, api: finding(), annotations: adopt }
+    const told = await runOnce({ ...given, entities: there })
+    expect([told.calls, told.recorded]).toEqual([['get a'], ['find success', 'get success']])
+    expect(told.memory).toMatchObject({ id: 'a', adopted: 'match' })
+    expect(told.memory).not.toHaveProperty('intent')
+    const none = await runOnce(given)
+    expect([none.calls, none.error?.reason]).toEqual([['get a'], 'NothingToAdopt'])
+    // The same attempt, should it come late, is the one that is made once nobody names another entity.
+    const next = await runOnce({ memory: { ...none.memory }, api: finding() })
+    expect(next.created).toMatchObject([[{ size: 1 }, { token: 'u.0' }]])
+  })
+
   it('for this object is found again after a create whose answer was lost', async () => {
     const told = await runOnce({ memory: { intent: { atMs: long } }, api: finding(entity), entities: { x: entity } })
     expect(told.events).toEqual(['Normal Found: it is x, which was made for it before'])
