@@ -57,13 +57,11 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
         await leaveToContainer(ctx, id)
         return releaseOutputs(object, ctx)
       }
-      if (!isMissing(found)) {
-        const run = await begin(spec, object, { ctx, found })
-        return runToEnd(run, () => takeAway(run))
-      }
-      if (policyOf(object).deletes) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
-      // Whoever takes nothing away calls nobody.
-      return release(object, ctx, leftByPolicy)
+      // Whoever takes nothing away calls nobody, and needs nothing for it.
+      if (!mayDelete(spec, object, found)) return release(object, ctx, leftByPolicy)
+      if (isMissing(found)) return again(periodOf(spec, object) || retryMs, { ...notResolved(spec, found) })
+      const run = await begin(spec, object, { ctx, found })
+      return runToEnd(run, () => takeAway(run))
     },
   }
 }
@@ -87,10 +85,6 @@ async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject,
   return found
 }
 
-/**
- * What stops a run before it has begun, such as credentials that are none, is told like a sync that failed. The report
- * that the author has put to the error goes ahead of that.
- */
 async function begin<Client>(
   spec: ExternalSpec<Client>,
   object: ApiObject,
@@ -99,11 +93,27 @@ async function begin<Client>(
   try {
     return await beginRun(spec, object, given)
   } catch (error) {
-    if (!(error instanceof StopError)) throw error
-    const report = reportOf(error)
-    const conditions = { ...given.found.conditions, [spec.condition]: notReadyPatch(error), ...report?.conditions }
-    throw withReport(error, { ...report, conditions })
+    throw concludeUnbegun(spec, given.found, error)
   }
+}
+
+function mayDelete<Client>(spec: ExternalSpec<Client>, object: ApiObject, found: Found): boolean {
+  try {
+    return policyOf(object).deletes
+  } catch (error) {
+    throw concludeUnbegun(spec, found, error)
+  }
+}
+
+/**
+ * What stops a run before it has begun, such as credentials that are none, is told like a sync that failed. The report
+ * that the author has put to the error goes ahead of that.
+ */
+function concludeUnbegun<Client>(spec: ExternalSpec<Client>, found: Found, error: unknown): unknown {
+  if (!(error instanceof StopError)) return error
+  const report = reportOf(error)
+  const conditions = { ...found.conditions, [spec.condition]: notReadyPatch(error), ...report?.conditions }
+  return withReport(error, { ...report, conditions })
 }
 
 /** How soon an entity that was adopted without a write gets its mark. */

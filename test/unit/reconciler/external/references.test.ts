@@ -200,14 +200,32 @@ describe('a clean-up', () => {
     expect(begun.outcome).toMatchObject({ kind: 'again', ready: { reason: 'NotFound' } })
   })
 
-  it('that takes nothing away needs nothing that is gone', async () => {
+  it.each([
+    ['observe', {}],
+    ['create,update', {}],
+    ['observe', { 'ns/a': accountOf('True') }],
+    ['create,update', { 'ns/a': accountOf('False') }],
+  ])('that takes nothing away needs neither credentials nor what is gone: %s, with %j', async (manage, objects) => {
     const connect = () => Promise.reject(new Error('nobody is there'))
-    for (const manage of ['observe', 'create,update']) {
-      const annotations = { 'setpoint.dev/manage': manage }
-      const given = { isDeleting: true, memory: { id: 'x', createdAtMs: long }, own, annotations, far: { connect } }
+    const annotations = { 'setpoint.dev/manage': manage }
+    const known = { id: 'x', createdAtMs: long }
+    for (const remembered of [known, { ...known, mirrored: true as const }, { intent: { atMs: long } }]) {
+      const given = { isDeleting: true, memory: remembered, own, objects, annotations, far: { connect } }
       const { outcome, events } = await runOnce(given)
       expect([outcome, events]).toEqual([{ kind: 'done' }, ['Normal Kept: the entity outside is kept']])
     }
+  })
+
+  it('of an object whose policy says nothing stops, and is told like a sync that failed', async () => {
+    const annotations = { 'setpoint.dev/manage': 'nothing' }
+    const { error, report, calls } = await runOnce({
+      ...gone,
+      own,
+      objects: { 'ns/a': accountOf('True') },
+      annotations,
+    })
+    expect([error?.reason, calls]).toEqual(['PolicyInvalid', []])
+    expect(report?.conditions).toMatchObject({ AccountValid: { reason: 'Valid' }, Synced: { reason: 'PolicyInvalid' } })
   })
 
   it('goes on with what is being deleted, too, and with what the entity is inside of now', async () => {
