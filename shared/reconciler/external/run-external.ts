@@ -73,7 +73,8 @@ export function createExternalRuns<Client>(spec: ExternalSpec<Client>): External
 async function findWanted<Client>(spec: ExternalSpec<Client>, object: ApiObject, ctx: Context): Promise<Found> {
   const found = await findRequired(object, spec.requirements, { ctx })
   const { inside, ...memory } = recall(ctx)
-  if (inside === undefined || equal(inside, found.inside)) return found
+  const isNowhere = memory.id === undefined && memory.intent === undefined
+  if (isNowhere || inside === undefined || equal(inside, found.inside)) return found
   const { isContainerGone } = await findRequired(object, spec.requirements, { ctx, inside })
   const where = Object.values(inside).join(', ')
   if (!isContainerGone)

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { mayRequire, requires, type ApiObject, type FailureReport, type Json } from '../../../../shared/index.ts'
+import {
+  HttpError,
+  mayRequire,
+  requires,
+  type ApiObject,
+  type FailureReport,
+  type Json,
+} from '../../../../shared/index.ts'
 import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
 import { watchesOf, type Requirements } from '../../../../shared/reconciler/external/requirements.ts'
 import { nowMs, runOnce, thingKind, thingOf, type Given } from './one-run.ts'
@@ -156,6 +163,26 @@ describe('what an entity is inside of', () => {
     expect([report, calls, memory]).toEqual([{ retryWithin: 60_000 }, [], { round: 0, ...made }])
     const still = await runOnce({ ...given, annotations: { 'setpoint.dev/resync': '0' } })
     expect(still.report).toEqual({})
+  })
+
+  it.each<[string, Given, string]>([
+    ['was refused', { failing: { create: new HttpError(400, 'no') } }, 'CreateRefused'],
+    [
+      'made nothing, as a look shows',
+      {
+        memory: { intent: { atMs: long }, inside: { Account: 'ns/a' } },
+        annotations: { 'setpoint.dev/external-id': 'y' },
+        api: { find: async () => {} },
+      },
+      'NothingToAdopt',
+    ],
+  ])('may be another one if the create %s: nothing is there', async (_what, given, reason) => {
+    const both = { ...objects, 'ns/b': accountOf('True', { name: 'b', uid: 'ub' }) }
+    const { error, memory } = await runOnce({ ...given, own: inside, objects: both })
+    expect(error?.reason).toBe(reason)
+    const moved = refersTo({ Account: requires(account, at('b'), { contains: true }) })
+    const next = await runOnce({ own: moved, objects: both, memory: { ...memory } })
+    expect([next.calls, next.memory?.inside]).toEqual([['create'], { Account: 'ns/b' }])
   })
 
   it('and is gone takes the entity with it: another one is made where the object says', async () => {
