@@ -1,5 +1,5 @@
 /** A server that ends by itself, one that runs for years, and a Secret that somebody deletes. */
-import { rename, stat, truncate, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clusterReconciler } from '../../../functions/reconcilers/postgres/cluster.ts'
@@ -105,6 +105,42 @@ it('a server is not stopped by programs of another major version, which cannot s
   const mismatch = { kind: 'terminal', reason: 'VersionMismatch' }
   await expect(runAll({ parameters: { max_connections: '30' } })).rejects.toMatchObject(mismatch)
   expect((await observe(server, deadline())).running?.pid).toBe(pid)
+  await stopServer(server, deadline())
+})
+
+it('a server that does not start with its settings runs with those of before, and is not stopped for them again', async () => {
+  const { server, runAll } = openStages('unset')
+  const [, , running] = await runAll()
+  const admin = { ...superuser, host: '127.0.0.1', port: running?.endpoint?.port ?? 0, database: 'postgres' }
+  const show = (name: string) => withConnection(admin, deadline(), (sql) => sql.query(`SHOW ${name}`))
+  const pidNow = async () => (await observe(server, deadline())).running?.pid
+  const refused = (complaint: string) => ({
+    kind: 'terminal',
+    reason: 'ConfigurationInvalid',
+    message: expect.stringMatching(`^cannot start the server: ${complaint}; it runs with the settings`) as string,
+  })
+  const tooFew = { parameters: { max_connections: '3', work_mem: '9MB' } }
+  const contradiction = refused('.*must be less than "?max_connections"? \\(3\\)')
+  // As of a server that an earlier version of Setpoint has started.
+  await rm(join(server.directory, 'proven.conf'))
+  await runAll()
+  await expect(runAll(tooFew)).rejects.toMatchObject(contradiction)
+  const pid = await pidNow()
+  expect(await show('max_connections')).toEqual([{ max_connections: '50' }])
+  await expect(runAll(tooFew)).rejects.toMatchObject(contradiction)
+  expect(await pidNow()).toBe(pid)
+
+  const missing = { parameters: { shared_preload_libraries: 'no_such_library' } }
+  await expect(runAll(missing)).rejects.toMatchObject(refused('could not access file "no_such_library".*'))
+  // It may be there when a server that was down is started.
+  process.kill((await pidNow()) ?? 0, 'SIGKILL')
+  await expect.poll(pidNow).toBeUndefined()
+  await expect(runAll(missing)).rejects.toMatchObject({ reason: 'ConfigurationInvalid' })
+  expect(await pidNow()).toBeDefined()
+
+  await runAll({ parameters: { max_connections: '30' } })
+  expect(await show('max_connections')).toEqual([{ max_connections: '30' }])
+  expect(await readdir(server.directory)).not.toContain('refused.conf')
   await stopServer(server, deadline())
 })
 

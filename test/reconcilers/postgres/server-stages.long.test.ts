@@ -111,7 +111,7 @@ describe('a server', () => {
     )
     expect(rows).toEqual([{ one: 1 }])
     expect((await readdir(orphan.directory)).sort()).toEqual(
-      ['applied.conf', 'data', 'pg_hba.conf', 'postgresql.conf', 'server.log'].sort(),
+      ['applied.conf', 'data', 'pg_hba.conf', 'postgresql.conf', 'proven.conf', 'server.log'].sort(),
     )
   })
 
@@ -223,6 +223,23 @@ describe('start', () => {
       intruder.close()
       await stopServer(server, deadline())
     }
+  })
+
+  it('is tried again where there are no settings with which it came up, or those do not help', async () => {
+    const fresh = bench.server('never-up')
+    await initialise(fresh, superuser, deadline())
+    const missing = { settings: { shared_preload_libraries: 'no_such_library' } }
+    const failed = { kind: 'retryable', reason: 'StartFailed' }
+    await configure(fresh, missing, deadline())
+    await expect(start(fresh, deadline())).rejects.toMatchObject(failed)
+    await configure(fresh, {}, deadline())
+    await start(fresh, deadline())
+    await stopServer(fresh, deadline())
+    await configure(fresh, missing, deadline())
+    const config = await readFile(join(fresh.directory, 'postgresql.conf'), 'utf8')
+    await writeFile(join(fresh.directory, 'proven.conf'), `${config}# and nothing else\n`)
+    await expect(start(fresh, deadline())).rejects.toMatchObject(failed)
+    expect(await readdir(fresh.directory)).not.toContain('refused.conf')
   })
 
   it('refuses the data of another major version for good', async () => {

@@ -5,6 +5,7 @@ import { exists, readIfPresent, replaceFile, unlessAbsent } from './files.ts'
 import { type Home, accountOf, findDataVersion, requireHome, requireVersion, type Server } from './home.ts'
 import { choosePort, isPortFree, portInUse } from './port.ts'
 import { findPostmaster, findRunningProgram } from './postmaster.ts'
+import { requireUnrefused } from './proven.ts'
 import { accessFile, findChangedNames, portIn, renderConfig, type Settings } from './settings.ts'
 
 /** What the running server needs before the files on disk are in force. */
@@ -27,9 +28,9 @@ export interface Configured {
 
 /**
  * Brings the configuration files to what is wanted, and says what the running server has yet to do about them; it says
- * so again on every call until `reload` or a restart did it. Settings the server would not start with are refused
- * terminally before any file is touched, and so is data of another version than the programs, and a port that another
- * has, until that has gone.
+ * so again on every call until `reload` or a restart did it. Before any file is touched it refuses settings that are
+ * none, and those with which the running server did not come up before, terminally; data of another version than the
+ * programs, too; and a port that another has, until that has gone.
  */
 export async function configure(server: Server, wanted: WantedConfiguration, signal: AbortSignal): Promise<Configured> {
   const home = await requireHome(server)
@@ -39,6 +40,7 @@ export async function configure(server: Server, wanted: WantedConfiguration, sig
   const text = renderConfig(wanted.settings ?? {}, { port, version: server.host.binaries.version })
   const stale = (await readIfPresent(home.config)) !== text
   if (stale) {
+    await requireUnrefused(home, text, signal)
     const prove = (draft: string) => proveConfig(server, home, { draft, signal })
     await replaceFile(home.config, { text, mode: 0o644, prove })
   }

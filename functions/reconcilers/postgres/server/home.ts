@@ -28,6 +28,10 @@ export interface Home {
   readonly access: string
   /** What the running server has read: `config` and `access` as they were at its start or last reload. */
   readonly applied: string
+  /** The `config` with which the server last came up. */
+  readonly proven: string
+  /** A `config` with which it did not come up since, below a line that says why. */
+  readonly refused: string
   readonly log: string
 }
 
@@ -103,6 +107,8 @@ function homeAt(path: string): Home {
     config: join(path, 'postgresql.conf'),
     access: join(path, 'pg_hba.conf'),
     applied: join(path, 'applied.conf'),
+    proven: join(path, 'proven.conf'),
+    refused: join(path, 'refused.conf'),
     log: join(path, 'server.log'),
   }
 }

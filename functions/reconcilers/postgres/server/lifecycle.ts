@@ -5,9 +5,10 @@ import { pipeline } from 'node:stream/promises'
 import { hasReason, PostgresFailure } from '../failure.ts'
 import { processOptions } from './command.ts'
 import { findPendingChange, recordApplied } from './configure.ts'
-import { unlessAbsent } from './files.ts'
+import { exists, unlessAbsent } from './files.ts'
 import { findHome, type Home, accountOf, requireHome, requireVersion, type Server } from './home.ts'
 import { answersOn, portInUse } from './port.ts'
+import { putProvenBack, recordProven, recordRefused, refusedSettings } from './proven.ts'
 import { clearStaleLock, findPostmaster, pause, type Postmaster, signalPostmaster, untilGone } from './postmaster.ts'
 
 /** A server that was killed leaves its sessions behind for a moment; they notice and end. */
@@ -16,11 +17,41 @@ const logBytesMax = 1_000_000
 
 /**
  * Starts the server unless it runs, and waits until it takes connections. The server is nobody's child: it outlives
- * this process, and whoever calls next finds it. When `signal` fires while it recovers, it goes on recovering.
+ * this process, and whoever calls next finds it. When `signal` fires while it recovers, it goes on recovering. A
+ * server that does not come up with its settings runs with those with which it last did, and what is wanted is refused
+ * terminally.
  */
 export async function start(server: Server, signal: AbortSignal): Promise<Postmaster> {
   const home = await requireHome(server)
   await requireVersion(server, home)
+  try {
+    return await startConfigured(server, home, signal)
+  } catch (error) {
+    if (!hasReason(error, 'StartFailed')) throw error
+    throw await startAsBefore(server, home, { failure: error, signal })
+  }
+}
+
+/** What to throw for the failure of a start: it may be the fault of settings that are new. */
+async function startAsBefore(
+  server: Server,
+  home: Home,
+  { failure, signal }: { readonly failure: PostgresFailure; readonly signal: AbortSignal },
+): Promise<PostgresFailure> {
+  const refused = await putProvenBack(home)
+  if (refused === undefined) return failure
+  try {
+    await startConfigured(server, home, signal)
+  } catch {
+    signal.throwIfAborted()
+    return failure
+  }
+  const message = `${failure.message}; it runs with the settings with which it last came up`
+  await recordRefused(home, refused, message)
+  return refusedSettings(message)
+}
+
+async function startConfigured(server: Server, home: Home, signal: AbortSignal): Promise<Postmaster> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOnce(server, home, signal)
@@ -33,24 +64,32 @@ export async function start(server: Server, signal: AbortSignal): Promise<Postma
 
 async function startOnce(server: Server, home: Home, signal: AbortSignal): Promise<Postmaster> {
   signal.throwIfAborted()
-  if ((await findPostmaster(home, signal)) !== undefined) return adopt(home, signal)
+  if ((await findPostmaster(home, signal)) !== undefined) return adopt(server, home, signal)
   await clearStaleLock(home, signal)
   await recordApplied(home)
   const logged = await rotateLog(home)
   const exited = await launch(server, home)
   for (;;) {
     const ready = await findReady(home, signal)
-    if (ready !== undefined) return ready
+    if (ready !== undefined) {
+      await recordProven(home)
+      return ready
+    }
     if (exited.done) throw startFailure(await readLog(home, logged))
     await pause(signal)
   }
 }
 
 /** Waits for a server that somebody else started, and perhaps somebody is stopping. */
-async function adopt(home: Home, signal: AbortSignal): Promise<Postmaster> {
+async function adopt(server: Server, home: Home, signal: AbortSignal): Promise<Postmaster> {
   while ((await findPostmaster(home, signal)) !== undefined) {
     const ready = await findReady(home, signal)
-    if (ready !== undefined) return ready
+    if (ready !== undefined) {
+      // One that an earlier version of Setpoint has started.
+      if (!(await exists(home.proven)) && (await findPendingChange(server, home, signal)) === 'none')
+        await recordProven(home)
+      return ready
+    }
     await pause(signal)
   }
   throw endFailure('the server that was running has ended')
@@ -147,7 +186,9 @@ function endFailure(message: string): PostgresFailure {
 
 function startFailure(log: string): PostgresFailure {
   if (/pre-existing shared memory block/.test(log)) return endFailure('sessions of a server that was killed go on')
-  const complaint = [...log.matchAll(/(?:FATAL|PANIC|ERROR): *(.*)/g)].at(-1)?.[1] ?? 'it ended without a word'
+  // Of settings that contradict each other it says so by its name, before it has a log.
+  const complaint =
+    [...log.matchAll(/(?:FATAL|PANIC|ERROR|^postgres): *(.*)/gm)].at(-1)?.[1] ?? 'it ended without a word'
   if (/Address already in use/.test(log))
     return portInUse(/on port (\d+)/.exec(log)?.[1] ?? 'its own', 'cannot start the server')
   return new PostgresFailure('retryable', 'StartFailed', `cannot start the server: ${complaint}`)
