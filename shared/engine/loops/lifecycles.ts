@@ -1,5 +1,5 @@
 import { parseTimestamp } from '../../model/time.ts'
-import { isCondition } from '../../model/conditions.ts'
+import { conditionOf, isCondition } from '../../model/conditions.ts'
 import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { clockErrorMsMax } from '../../model/clock-error.ts'
 import { acceptCrd } from '../../model/crd/accept-crd.ts'
@@ -60,7 +60,7 @@ export function definitionController({
   /** Any write looks at the names anew, and is none if nothing has changed. */
   const lookAnew = (name: string, body: JsonObject): Promise<unknown> =>
     resources.patch(customResourceDefinitionKind, { name }, { type: 'merge', body }, { manager: 'setpoint' })
-  const reconcile = async (definition: ApiObject): Promise<Outcome> => {
+  const reconcile: Controller['reconcile'] = async (definition, ctx) => {
     const { name, uid } = definition.metadata
     const sharers = sharersOf(definition as unknown as CustomResourceDefinition, await definitions())
     if (sharers.length === 0 && isCondition(definition, 'NamesAccepted')) return done()
@@ -72,9 +72,16 @@ export function definitionController({
         if (!hasCode(error, 'NOT_FOUND')) throw error
       })
     }
-    return again('5s')
+    return again(namesAgainMs(definition, ctx.now()))
   }
   return { ...lifecycle(customResourceDefinitionKind, crdFinalizer, cleanup), reconcile }
+}
+
+/** Nobody tells when names are free again: a wait of days looks every few minutes. */
+function namesAgainMs(definition: ApiObject, nowMs: number): number {
+  const { lastTransitionTime = '' } = conditionOf(definition, 'NamesAccepted') ?? {}
+  const waitedMs = nowMs - (parseTimestamp(lastTransitionTime) ?? nowMs)
+  return Math.ceil(Math.min(5 * 60_000, Math.max(5_000, waitedMs / 10)))
 }
 
 /**

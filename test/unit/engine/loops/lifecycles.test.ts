@@ -164,9 +164,24 @@ describe('a definition', () => {
         void patched.push(`${type} ${manager}`),
     } as unknown as Resources
     const named = { ...definition, status: { conditions: [{ type: 'NamesAccepted', status }] } } as unknown as ApiObject
-    const outcome = await definitionController({ resources }).reconcile(named, {} as Context)
+    const outcome = await definitionController({ resources }).reconcile(named, { now: () => deletedMs } as Context)
     expect([outcome.kind, patched]).toEqual([kind, patches])
     if (outcome.kind === 'again') expect(outcome.afterMs).toBe(5_000)
+  })
+
+  it.each([
+    [0, 5_000],
+    [50, 5_000],
+    [600, 60_000],
+    [86_400, 300_000],
+    [-60, 5_000],
+  ])('that has waited for its names for %d s looks again in %d ms', async (seconds, ms) => {
+    const resources = { list: async () => ({ items: [] }), patch: async () => {} } as unknown as Resources
+    const lastTransitionTime = new Date(deletedMs - seconds * 1_000).toISOString()
+    const conditions = [{ type: 'NamesAccepted', status: 'False', lastTransitionTime }]
+    const waiting = { ...definition, status: { conditions } } as unknown as ApiObject
+    const ctx = { now: () => deletedMs } as Context
+    expect(await definitionController({ resources }).reconcile(waiting, ctx)).toMatchObject({ afterMs: ms })
   })
 
   /** As it was made in that second, with the names of the kind. */
@@ -197,7 +212,9 @@ describe('a definition', () => {
     } as unknown as Resources
     const accepted = { conditions: [{ type: 'NamesAccepted', status: 'True' }] }
     const shared = { ...first, status: { ...first.status, ...accepted } } as ApiObject
-    expect((await definitionController({ resources }).reconcile(shared, {} as Context)).kind).toBe('again')
+    expect(
+      (await definitionController({ resources }).reconcile(shared, { now: () => deletedMs } as Context)).kind,
+    ).toBe('again')
     const asks = '{"metadata":{"annotations":{"setpoint.dev/reconcile-requested-at":"first"}}}'
     expect(patched).toEqual(['first.g.dev {}', `late.g.dev ${asks}`, `gone.g.dev ${asks}`])
   })
