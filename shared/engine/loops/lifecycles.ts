@@ -20,7 +20,7 @@ import { crdFinalizer, eventEndMs } from '../../resources/strategies.ts'
 import type { CustomResourceDefinition } from '../../model/custom-resource-definition.ts'
 import type { Context } from '../../reconciler/context.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import { again, done, withReport, type Outcome } from '../../reconciler/outcome.ts'
+import { again, done, withReport } from '../../reconciler/outcome.ts'
 import { deleteAll, deleteSeen, doomedWith } from './delete-all.ts'
 import type { TurnRunner } from '../state/turn.ts'
 
