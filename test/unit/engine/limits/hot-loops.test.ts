@@ -62,6 +62,39 @@ describe('what a loop says', () => {
   })
 })
 
+describe('a loop of a kind whose changes nobody notes', () => {
+  const nowMs = Date.parse('2026-01-01T00:01:00Z')
+  const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
+  const by = (manager: string, second: number, subresource?: string) => ({
+    manager,
+    operation: 'Update' as const,
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1' as const,
+    fieldsV1: {},
+    time: at(second),
+    ...(subresource !== undefined && { subresource }),
+  })
+  const deletionTimestamp = at(59)
+
+  it.each([
+    ['nobody is said to have written', {}, true],
+    ['the controller wrote last', { managedFields: [by('else', 50), by('widgets', 59)] }, false],
+    ['the controller wrote last, and is named first', { managedFields: [by('widgets', 59), by('else', 50)] }, false],
+    ['somebody else wrote last', { managedFields: [by('widgets', 50), by('else', 59)] }, true],
+    ['both wrote in the last second', { managedFields: [by('widgets', 59), by('else', 59)] }, true],
+    ['somebody else wrote its status', { managedFields: [by('widgets', 59), by('else', 59, 'status')] }, false],
+    ['the controller wrote five seconds ago', { managedFields: [by('widgets', 55)] }, false],
+    ['the controller wrote longer ago: others only took away', { managedFields: [by('widgets', 54)] }, true],
+    ['it is being deleted', { managedFields: [by('widgets', 59)], deletionTimestamp }, true],
+  ])('whose generation is new, is over where %s: %j → %j', (_what, metadata, isOver) => {
+    const loops = createHotLoops('widgets')
+    while (loops.findBlock(stored, [], nowMs) === undefined)
+      loops.ran(stored.object, { againMs: 0, after: () => stored.object }, nowMs)
+    const object = { ...stored.object, metadata: { ...stored.object.metadata, generation: 2, ...metadata } }
+    expect(loops.findBlock({ object, engine: {} }, [], nowMs) === undefined).toBe(isOver)
+  })
+})
+
 function other(i: number): StoredObject {
   const { object } = stored
   return { ...stored, object: { ...object, metadata: { ...object.metadata, uid: `other-${i}` } } }

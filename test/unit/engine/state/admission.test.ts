@@ -139,6 +139,13 @@ const rows: readonly Row[] = [
     admission: { kind: 'sleep', atMs: nowMs + 3_600_001 } as const,
   })),
   {
+    what: 'a resync of an object that wants none',
+    metadata: { annotations: { 'setpoint.dev/resync': '0' } },
+    engine: requeue(nowMs + 90_000),
+    wakeUps: [resync],
+    admission: { kind: 'sleep', atMs: nowMs + 90_000 },
+  },
+  {
     what: 'a resync of an object with its own period whose backoff is longer',
     metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
     engine: {
