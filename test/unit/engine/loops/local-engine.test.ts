@@ -57,6 +57,9 @@ function createFeed(latest: () => Promise<string>) {
   return { feed: { follow, latest }, followed, tell }
 }
 
+/** How many of the next sends are refused. */
+const refusals = { left: 0 }
+
 /** Hands out what is in it when it is told to. */
 function createQueue(clock: VirtualClock) {
   const sent: WakeUp[] = []
@@ -73,7 +76,10 @@ function createQueue(clock: VirtualClock) {
     return ready.splice(0, max)
   }
   const queue = {
-    send: async (wakeUps: readonly WakeUp[]) => void sent.push(...wakeUps),
+    send: async (wakeUps: readonly WakeUp[]) => {
+      if (refusals.left-- > 0) throw new OperatingError('UNAVAILABLE', 'no queue')
+      sent.push(...wakeUps)
+    },
     receive,
     settle: async () => {},
     hold: async () => {},
@@ -606,4 +612,16 @@ describe('loops that were not there before', () => {
     expect(new Set(reasonsOf(world))).toEqual(new Set(['all:100']))
     await world.stop()
   })
+})
+
+it('a batch that could not be relayed is taken from the feed again', async () => {
+  const world = await startEngine(known)
+  refusals.left = 1
+  world.tell({ changes: [changeAt('50')], resourceVersion: '50' })
+  await world.clock.advance(1_000)
+  expect(world.followed).toEqual(['40', '40'])
+  world.tell({ changes: [changeAt('50')], resourceVersion: '50' })
+  await world.clock.advance(1_000)
+  expect(reasonsOf(world)).toEqual(['uid-default-w:50'])
+  await world.stop()
 })

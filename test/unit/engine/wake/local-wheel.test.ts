@@ -3,6 +3,7 @@ import { createIntroduction, createLocalWheel } from '../../../../shared/engine/
 import type { SweepOptions } from '../../../../shared/engine/wake/sweep.ts'
 import { storedWidget, widgetKind } from '../../../support/stored-object.ts'
 import { keyOf } from '../../../../shared/model/object-key.ts'
+import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 
 const begunMs = 1_000_000
 
@@ -210,4 +211,25 @@ describe('the first look of new loops', () => {
     expect(await look.introduction.advance()).toBe(true)
     expect(look.woken).toHaveLength(6)
   })
+})
+
+it('a wheel whose sweep fails is turned again from where it stood', async () => {
+  const sent: string[] = []
+  let fails = 1
+  const widget = { group: 'g', kind: 'K', namespace: 'n', name: 'w' }
+  const swept = {
+    index: { onWheel: async () => [widget] },
+    queueOf: () => ({
+      send: async (wakeUps: readonly WakeUp[]) => {
+        if (fails-- > 0) throw new Error('no queue')
+        sent.push(...wakeUps.map(({ notBeforeMs }) => String(notBeforeMs)))
+      },
+    }),
+  } as never
+  const wheel = createLocalWheel({ swept, turns: { countPending: () => 0 }, fromMs: 0, tickMs: 1_000 })
+  const hourly = { name: 'widgets', kind: widget, resyncMs: 3_600_000 }
+  await expect(wheel.turn(5_000, [hourly])).rejects.toThrow('no queue')
+  expect(wheel.findTurnedMs()).toBe(0)
+  await wheel.turn(6_000, [hourly])
+  expect(sent).toEqual(['0'])
 })

@@ -282,3 +282,12 @@ it('asks a controller that both refers and maps', async () => {
   await references.note(changeTo({ ...one, object: { ...one.object, apiVersion: 'v1', kind: 'ConfigMap' } }))
   expect(writes).toEqual(['a', 'm'])
 })
+
+it('those of a status are noted when that is written', async () => {
+  const named = ({ status }: WidgetObject) => ({ name: status?.seen ?? 'none' })
+  const ofStatus = [widgets([], () => done(), { watches: [reference(ConfigMap, named)] })]
+  const live = await create('')
+  const stored = { ...live, object: { ...live.object, status: { seen: 'settings' } } }
+  await createReferences(ofStatus, opened).note({ type: 'modified', touched: ['status'], stored })
+  expect(await noted()).toBe('settings')
+})

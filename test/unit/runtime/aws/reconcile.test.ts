@@ -282,3 +282,17 @@ describe('a run for which the function has no time', () => {
     expect(calls).toEqual([])
   })
 })
+
+it('late messages for which no time is left stay in the queue', async () => {
+  const batch = await open(widgets([], () => done(), { timeout: '60s' }))
+  const late = async (name: string) => {
+    const { loop, delivery } = await message(name)
+    return { loop, delivery: { ...delivery, receiveCount: 3, firstReceivedAtMs: clock.nowMs() - 3_600_000 } }
+  }
+  const all = [await late('a'), await late('b')]
+  let kept: readonly Delivery[] | undefined
+  void batch(all, 30_000).then((left) => (kept = left))
+  while (kept === undefined) await clock.advance(100)
+  expect(handles(kept).toSorted()).toEqual(['a', 'b'])
+  expect(calls.filter((call) => call.startsWith('delete'))).toEqual([])
+})

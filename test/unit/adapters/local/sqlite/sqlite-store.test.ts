@@ -653,3 +653,12 @@ describe('a feed', () => {
     expect(await createSqliteChangeFeed(opened).latest()).toBe('2')
   })
 })
+
+it('a state whose commit failed is never read', async () => {
+  const live = await change(await create('a'), 1)
+  run("CREATE TRIGGER broken AFTER INSERT ON changes BEGIN SELECT RAISE(ABORT, 'broken'); END")
+  await expect(change(live, 2)).rejects.toThrow('broken')
+  run('DROP TRIGGER broken')
+  expect((await opened.store.get(keyOf(live.object)))?.object.spec).toEqual({ size: 1 })
+  expect((await change(live, 3)).object.spec).toEqual({ size: 3 })
+})
