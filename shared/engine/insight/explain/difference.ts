@@ -8,12 +8,18 @@ export interface Difference {
 }
 
 /** Where spec and status speak of the same field and do not agree. A field that only one of them has says nothing. */
-export function findFieldDifferences(spec: JsonObject, status: JsonObject, prefix = ''): readonly Difference[] {
-  return Object.keys(spec).flatMap((field) => {
-    const [wanted, found] = [spec[field], status[field]]
-    if (wanted === undefined || found === undefined || equal(wanted, found)) return []
-    const path = `${prefix}${field}`
-    if (isObject(wanted) && isObject(found)) return findFieldDifferences(wanted, found, `${path}.`)
-    return [{ path, spec: wanted, status: found }]
-  })
+export function findFieldDifferences(spec: JsonObject, status: JsonObject): readonly Difference[] {
+  const found: Difference[] = []
+  // Looks at each part once, however deep it lies.
+  const compare = (wanted: JsonObject, there: JsonObject, prefix: string): void => {
+    for (const field of Object.keys(wanted)) {
+      const [one, other] = [wanted[field], there[field]]
+      if (one === undefined || other === undefined) continue
+      const path = `${prefix}${field}`
+      if (isObject(one) && isObject(other)) compare(one, other, `${path}.`)
+      else if (!equal(one, other)) found.push({ path, spec: one, status: other })
+    }
+  }
+  compare(spec, status, '')
+  return found
 }

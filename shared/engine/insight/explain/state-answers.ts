@@ -1,18 +1,18 @@
 import { stringify } from 'yaml'
 import { isCondition } from '../../../model/conditions.ts'
 import { isObserved } from '../../../model/convergence.ts'
-import { isObject, type JsonObject } from '../../../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
+import { canonicalStart } from '../../../model/schema/canonical-json.ts'
 import { changeText } from '../../state/change-text.ts'
-import { findFieldDifferences } from './difference.ts'
+import { beginningOf } from './beginning.ts'
+import { findFieldDifferences, type Difference } from './difference.ts'
 import type { Facts } from './facts.ts'
 import { objectSituationOf } from './situation.ts'
 import { ago, agoText, atMost, formatKey, relativeLines, section } from './words.ts'
 import { reportedPart } from '../../../model/status-fields.ts'
 
 /** The questions about what is: desired, observed, and where the two differ. */
-
-const contentLinesMax = 30
 
 export function explainDesired(facts: Facts): readonly string[] {
   const { stored, owners, references, referrers, nowMs } = facts
@@ -22,7 +22,7 @@ export function explainDesired(facts: Facts): readonly string[] {
   return [
     `Generation ${generation}${change}.`,
     ...(isDeleting(object) ? [`Deletion was requested ${agoText(deletionTimestamp, nowMs) ?? ''}.`] : []),
-    ...atMost(contentLinesMax, content(object)),
+    ...content(object),
     ...section('Its fields are managed by:', managers(object, nowMs)),
     ...section('It belongs to:', relativeLines({ shown: owners, more: 0 })),
     ...section('It refers to:', relativeLines(references)),
@@ -30,16 +30,16 @@ export function explainDesired(facts: Facts): readonly string[] {
   ]
 }
 
-/** What the object declares, as YAML; of a secret the names alone. */
+/** The beginning of what the object declares, as YAML; of a secret the names alone. */
 function content(object: ApiObject): readonly string[] {
   const { apiVersion, kind, metadata: _, status: __, ...declared } = object
   if (apiVersion !== 'v1' || kind !== 'Secret') return yaml(declared)
   const names = isObject(object['data']) ? Object.keys(object['data']) : []
-  return [`data: ${names.join(', ')} (values are not shown)`]
+  return [`data: ${cut(names.join(', '))} (values are not shown)`]
 }
 
 function yaml(value: JsonObject): readonly string[] {
-  return Object.keys(value).length === 0 ? [] : stringify(value).trimEnd().split('\n')
+  return Object.keys(value).length === 0 ? [] : stringify(beginningOf(value)).trimEnd().split('\n')
 }
 
 function managers({ metadata: { managedFields = [] } }: ApiObject, nowMs: number): readonly string[] {
@@ -54,7 +54,7 @@ export function explainObserved({ stored: { object }, kind, children, controller
   const makes = (controller?.owns ?? []).map((owned) => owned.kind.kind)
   return [
     ...(kind.hasStatus ? [formatObserved(object.status?.['observedGeneration'])] : ['The kind keeps no status.']),
-    ...(Object.keys(status).length === 0 ? [] : atMost(contentLinesMax, yaml({ status }))),
+    ...(Object.keys(status).length === 0 ? [] : yaml({ status })),
     ...section('Its children:', relativeLines(children)),
     ...(makes.length > 0 && children.shown.length === 0 ? [`It has no children yet, of ${makes.join(', ')}.`] : []),
     ...(controller === undefined
@@ -69,6 +69,8 @@ function formatObserved(observedGeneration: unknown): string {
     : `Generation ${String(observedGeneration)} is the newest that a run has observed.`
 }
 
+const differencesMax = 30
+
 export function explainDifference(facts: Facts): readonly string[] {
   const { kind, children, references } = facts
   const { object } = facts.stored
@@ -80,10 +82,7 @@ export function explainDifference(facts: Facts): readonly string[] {
   const fields = findFieldDifferences(spec, object.status ?? {})
   const lines = [
     ...(kind.hasStatus && !isObserved(object) ? [formatUnobserved(object)] : []),
-    ...fields.map(
-      ({ path, spec: wanted, status }) =>
-        `${path}: ${JSON.stringify(wanted)} in spec, ${JSON.stringify(status)} in status.`,
-    ),
+    ...fields.map(formatDifference),
     ...references.shown
       .filter((one) => one.object === undefined)
       .map(({ key }) => `${formatKey(key)}: is referred to and does not exist.`),
@@ -91,7 +90,21 @@ export function explainDifference(facts: Facts): readonly string[] {
       ? [`The object still exists${children.shown.length > 0 ? ', and so do children of it' : ''}.`]
       : []),
   ]
-  return lines.length > 0 ? atMost(contentLinesMax, lines) : ['None that the control plane can see.']
+  return lines.length > 0 ? atMost(differencesMax, lines) : ['None that the control plane can see.']
+}
+
+function formatDifference({ path, spec, status }: Difference): string {
+  return `${cut(path)}: ${jsonStart(spec)} in spec, ${jsonStart(status)} in status.`
+}
+
+const shownLength = 400
+
+function jsonStart(value: Json): string {
+  return cut(canonicalStart(value, shownLength + 1))
+}
+
+function cut(text: string): string {
+  return text.length > shownLength ? `${text.slice(0, shownLength)}…` : text
 }
 
 function formatUnobserved({ metadata: { generation } }: ApiObject): string {

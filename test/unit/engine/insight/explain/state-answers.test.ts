@@ -4,6 +4,8 @@ import {
   explainDifference,
   explainObserved,
 } from '../../../../../shared/engine/insight/explain/state-answers.ts'
+import type { Json } from '../../../../../shared/model/json.ts'
+import { underLoad } from '../../../../support/under-load.ts'
 import { deleted, factsOf, hoursAgo, keyOfConfig, nowMs, paused, situations } from './given-facts.ts'
 
 const there = { key: keyOfConfig('a'), object: {} as never }
@@ -54,12 +56,17 @@ describe('what is desired', () => {
       ['data: a, b (values are not shown)'],
     ],
     ['of a Secret without data', { apiVersion: 'v1', kind: 'Secret' }, ['data:  (values are not shown)']],
+    [
+      'of a Secret with very long names: their beginning',
+      { apiVersion: 'v1', kind: 'Secret', data: { ['a'.repeat(500)]: 'x' } },
+      [`data: ${'a'.repeat(400)}… (values are not shown)`],
+    ],
     ['of a Secret of another group', { kind: 'Secret', spec: { a: 1 } }, ['spec:', '  a: 1']],
     ['of another kind', { apiVersion: 'v1', spec: { a: 1 } }, ['spec:', '  a: 1']],
     [
       'of a long object: thirty lines',
       { spec: { a: Array.from({ length: 40 }, (_, i) => i) } },
-      { 30: '… and 12 more lines' },
+      { 30: '    - … and 12 more' },
     ],
   ])('%s', (_what, content, lines) => {
     const facts = factsOf({ content: { ...content } })
@@ -68,7 +75,7 @@ describe('what is desired', () => {
     const [first, ...rest] = explainDesired(facts)
     expect(first).toBe('Generation 2.')
     if (Array.isArray(lines)) expect(rest).toEqual(lines)
-    else expect([rest.length, rest[30]]).toEqual([31, '… and 12 more lines'])
+    else expect([rest.length, rest[30]]).toEqual([31, '    - … and 12 more'])
   })
 })
 
@@ -106,7 +113,7 @@ describe('what is observed', () => {
 
   it('is cut after thirty lines', () => {
     const lines = explainObserved(factsOf({ status: { sizes: Array.from({ length: 40 }, (_, i) => i) } }))
-    expect([lines.length, lines[31]]).toEqual([33, '… and 12 more lines'])
+    expect([lines.length, lines[31]]).toEqual([33, '    - … and 12 more'])
   })
 })
 
@@ -125,6 +132,17 @@ describe('where the two differ', () => {
       'of one that was not ready, and is paused',
       { ...situations.notReady, metadata: paused, status: { ...situations.notReady.status, size: 2 } },
       ['size: 1 in spec, 2 in status.'],
+    ],
+    [
+      'in long values, whose beginning is told',
+      {
+        content: { spec: { size: 'x'.repeat(500), ['f'.repeat(500)]: 1 } },
+        status: { ...situations.notReady.status, size: [['y'.repeat(500)]], ['f'.repeat(500)]: 2 },
+      },
+      [
+        `size: "${'x'.repeat(399)}… in spec, [["${'y'.repeat(397)}… in status.`,
+        `${'f'.repeat(400)}…: 1 in spec, 2 in status.`,
+      ],
     ],
     ['of one without a spec', { ...situations.notReady, content: { spec: 5 } }, none],
     [
@@ -167,4 +185,19 @@ describe('where the two differ', () => {
     ])
     expect(explainObserved(facts)).toEqual(['No run has succeeded yet.'])
   })
+})
+
+it('a large and deep object is told of in no time', () => {
+  const nested = (end: Json): Json => Array.from({ length: 150 }).reduce<Json>((inner) => ({ a: inner }), end)
+  const wide = (value: number): Json => Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, value]))
+  const { status } = situations.notReady
+  const facts = factsOf({
+    content: { spec: nested(wide(1)) as object },
+    status: { ...status, ...(nested(wide(2)) as object) },
+  })
+  const startMs = performance.now()
+  const lines = [explainDesired, explainObserved, explainDifference].flatMap((answer) => answer(facts))
+  expect(performance.now() - startMs).toBeLessThan(underLoad(100))
+  expect(lines.length).toBeLessThan(100)
+  expect(lines.at(-1)).toBe('… and 19970 more lines')
 })
