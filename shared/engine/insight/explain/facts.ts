@@ -1,3 +1,4 @@
+import { absentIfDamaged } from '../../../model/damage.ts'
 import { isObject, type JsonObject } from '../../../model/json.ts'
 import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import { parseApiVersion, type ApiObject, type OwnerReference } from '../../../model/object.ts'
@@ -31,6 +32,8 @@ export interface Facts {
 export interface Relative {
   readonly key: ObjectKey
   readonly object: ApiObject | undefined
+  /** There is one, and it cannot be read. */
+  readonly isDamaged?: true
 }
 
 export interface Relatives {
@@ -66,9 +69,13 @@ export async function gatherFacts(kind: ServedKind, stored: StoredObject, option
 }
 
 async function relatives(keys: readonly ObjectKey[], store: ObjectStore): Promise<Relatives> {
-  const read = async (key: ObjectKey): Promise<Relative> => ({ key, object: (await store.get(key))?.object })
-  const shown = await Promise.all(keys.slice(0, relativesMax).map(read))
+  const shown = await Promise.all(keys.slice(0, relativesMax).map((key) => readRelative(key, store)))
   return { shown, more: keys.length - shown.length }
+}
+
+async function readRelative(key: ObjectKey, store: ObjectStore): Promise<Relative> {
+  const read = await absentIfDamaged(async () => ({ key, object: (await store.get(key))?.object }))
+  return read ?? { key, object: undefined, isDamaged: true }
 }
 
 async function findOwner(
@@ -80,8 +87,8 @@ async function findOwner(
   const key = { group: parseApiVersion(apiVersion).group, kind, name, namespace }
   const places = namespace === '' ? [key] : [key, { ...key, namespace: '' }]
   for (const place of places) {
-    const found = await store.get(place)
-    if (found?.object.metadata.uid === uid) return { key: place, object: found.object }
+    const found = await readRelative(place, store)
+    if (found.isDamaged || found.object?.metadata.uid === uid) return found
   }
   return { key, object: undefined }
 }

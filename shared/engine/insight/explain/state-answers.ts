@@ -85,7 +85,9 @@ export function explainDifference(facts: Facts): readonly string[] {
     ...fields.map(formatDifference),
     ...references.shown
       .filter((one) => one.object === undefined)
-      .map(({ key }) => `${formatKey(key)}: is referred to and does not exist.`),
+      .map(
+        ({ key, isDamaged }) => `${formatKey(key)}: is referred to and ${isDamaged ? 'is damaged' : 'does not exist'}.`,
+      ),
     ...(isDeleting(object)
       ? [`The object still exists${children.shown.length > 0 ? ', and so do children of it' : ''}.`]
       : []),

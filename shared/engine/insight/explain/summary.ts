@@ -77,7 +77,9 @@ function sentence(facts: Facts): string {
 }
 
 function missingReferences({ references }: Facts): readonly string[] {
-  return references.shown.filter(({ object }) => object === undefined).map(({ key }) => formatKey(key))
+  return references.shown
+    .filter(({ object, isDamaged }) => object === undefined && !isDamaged)
+    .map(({ key }) => formatKey(key))
 }
 
 function times(count: number): string {

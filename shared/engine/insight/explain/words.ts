@@ -34,7 +34,8 @@ export function relativeLines({ shown, more }: Relatives): readonly string[] {
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
-function stateOf({ object }: Relative): string {
+function stateOf({ object, isDamaged }: Relative): string {
+  if (isDamaged) return 'is damaged and cannot be read'
   if (object === undefined) return 'does not exist'
   if (isDeleting(object)) return 'is being deleted'
   const ready = conditionOf(object, 'Ready')

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createExplain } from '../../../../../shared/engine/insight/explain/explain.ts'
 import { gatherFacts, type FactsOptions } from '../../../../../shared/engine/insight/explain/facts.ts'
+import { DamagedObjectError } from '../../../../../shared/model/errors.ts'
 import { keyText, type ObjectKey } from '../../../../../shared/model/object-key.ts'
 import type { ApiObject, ObjectMeta, OwnerReference } from '../../../../../shared/model/object.ts'
 import { hoursAgo, keyOfConfig, factsOf, nowMs } from './given-facts.ts'
@@ -85,6 +86,34 @@ it.each([
     object: { ...stored.object, metadata: { ...stored.object.metadata, ownerReferences: [reference] } },
   }
   expect((await gatherFacts(kind, owned, optionsOf({ stored: [[key, uid]] }))).owners).toEqual([owner])
+})
+
+it('tells of who is damaged, and explains the object as ever', async () => {
+  const reference: OwnerReference = { apiVersion: 'g.org/v1', kind: 'Owner', name: 'o', uid: 'u' }
+  const own = { ...stored.object.metadata, ownerReferences: [reference] }
+  const options = optionsOf({ children: 2 })
+  const get = async (key: ObjectKey): Promise<undefined> => {
+    if (key.name === 'c1') return undefined
+    throw new DamagedObjectError('damaged', { uid: 'u', resourceVersion: '1' })
+  }
+  const owned = { ...stored, object: { ...stored.object, metadata: own } }
+  const facts = await gatherFacts(kind, owned, { ...options, store: { ...options.store, get } })
+  const damaged = (key: ObjectKey) => ({ key, object: undefined, isDamaged: true })
+  expect(facts).toMatchObject({
+    owners: [damaged(ownerKey)],
+    children: { shown: [damaged(keyOfConfig('c0')), { key: keyOfConfig('c1'), object: undefined }] },
+    references: { shown: [damaged(keyOfConfig('to0'))] },
+    referrers: { shown: [damaged(keyOfConfig('from0')), damaged(keyOfConfig('from1'))] },
+  })
+  expect(facts.children.shown[1]).not.toHaveProperty('isDamaged')
+})
+
+it('says of the store what it says', async () => {
+  const options = optionsOf({})
+  const get = async (): Promise<never> => {
+    throw new Error('no disk')
+  }
+  await expect(gatherFacts(kind, stored, { ...options, store: { ...options.store, get } })).rejects.toThrow('no disk')
 })
 
 it('looks for an owner of an object of the cluster in one place', async () => {

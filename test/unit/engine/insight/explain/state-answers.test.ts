@@ -161,6 +161,11 @@ describe('where the two differ', () => {
       { facts: { references: { shown: [there, missing], more: 0 } } },
       ['ConfigMap default/b: is referred to and does not exist.'],
     ],
+    [
+      'in what it refers to, if it is damaged',
+      { facts: { references: { shown: [{ ...missing, isDamaged: true }], more: 0 } } },
+      ['ConfigMap default/b: is referred to and is damaged.'],
+    ],
     ['of one on its way', { metadata: deleted }, ['The object still exists.']],
     [
       'of one on its way with children',

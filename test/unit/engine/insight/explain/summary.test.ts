@@ -89,6 +89,11 @@ it.each([
     'The object is being deleted: widget cleans up, and runs again with the next wake-up.',
   ],
   [
+    'refers to what is damaged',
+    { ...situations.notReady, facts: { references: { shown: [{ ...missing.shown[0], isDamaged: true }], more: 0 } } },
+    'No run failed, but the object is not ready:',
+  ],
+  [
     'refers to what does not exist',
     { ...situations.notReady, facts: { references: missing } },
     'The object is not ready, and waits for what it refers to and does not exist: ConfigMap default/a.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Facts } from '../../../../../shared/engine/insight/explain/facts.ts'
+import type { Facts, Relative } from '../../../../../shared/engine/insight/explain/facts.ts'
 import {
   ago,
   agoText,
@@ -41,12 +41,13 @@ function objectWith(ready?: object, metadata: object = {}): ApiObject {
 }
 
 it('says how each relative is, in columns, and how many are left out', () => {
-  const shown = [
+  const shown: readonly Relative[] = [
     { key: key('a', ''), object: undefined },
     { key: key('b'), object: objectWith({}, { deletionTimestamp: 't' }) },
     { key: key('c'), object: objectWith() },
     { key: key('d'), object: objectWith({ status: 'True', reason: 'R', message: '' }) },
     { key: key('e'), object: objectWith({ status: 'False', reason: 'R', message: 'm' }) },
+    { key: key('f'), object: undefined, isDamaged: true },
   ]
   const lines = [
     'ConfigMap a          does not exist',
@@ -54,6 +55,7 @@ it('says how each relative is, in columns, and how many are left out', () => {
     'ConfigMap default/c  exists',
     'ConfigMap default/d  ready',
     'ConfigMap default/e  Ready=False  R: m',
+    'ConfigMap default/f  is damaged and cannot be read',
   ]
   expect(relativeLines({ shown, more: 0 })).toEqual(lines)
   expect(relativeLines({ shown, more: 1 })).toEqual([...lines, 'and 1 more'])
