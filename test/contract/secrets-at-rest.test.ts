@@ -183,6 +183,39 @@ describe('another key', () => {
     second.close()
   })
 
+  it('makes no damaged Secret look whole, and the key of before is kept for it, which the log says', async () => {
+    const first = open()
+    const [b, a] = [await first.store.create(secret('b')), await first.store.create(secret('a'))]
+    first.close()
+    const old = readFileSync(at('secrets.key'), 'utf8').trim()
+    const raw = (sql: string): void => {
+      using database = new DatabaseSync(at('setpoint.db'))
+      database.exec(sql)
+    }
+    raw(`UPDATE changes SET doc = replace(doc, '"kept":"x"', '"kept":"y"') WHERE doc LIKE '%"name":"b"%'`)
+
+    const kept = 'secrets.key keeps a key of before, for states of Secrets that cannot be read'
+    for (const [rotateKey, says] of [
+      [true, `states of Secrets that cannot be read, and were not encrypted anew: 1; ${kept}`],
+      [false, kept],
+    ] as const) {
+      const { store, listen, close } = open({ secrets: { ...secrets(), rotateKey } })
+      const told: unknown[] = []
+      listen((news) => told.push(news))
+      expect(told).toEqual([{ level: 'warn', says }])
+      expect(await store.get(keyOf(a.object))).toEqual(a)
+      await expectCode(store.get(keyOf(b.object)), 'DAMAGED')
+      close()
+      const [now, before, ...others] = readFileSync(at('secrets.key'), 'utf8').trim().split('\n')
+      expect(now).not.toBe(old)
+      expect([before, others]).toEqual([old, []])
+    }
+
+    raw('DELETE FROM changes WHERE rv = 2; DELETE FROM heads WHERE rv = 2; DELETE FROM objects WHERE id = 1')
+    open().close()
+    expect(readFileSync(at('secrets.key'), 'utf8')).toMatch(/^\S{44}\n$/)
+  })
+
   it('is gone on with where it was broken off', async () => {
     const first = open()
     const created = await first.store.create(secret('a'))

@@ -14,8 +14,8 @@ export interface Sealing {
   seal(object: ApiObject): ApiObject
   /** Undefined if no key fits, or what is stored was changed. */
   open(object: ApiObject): ApiObject | undefined
-  /** Writes the key that seals into a file, in the place of what is there. Throws UNAVAILABLE. */
-  writeKey(file: string): void
+  /** Writes its keys into a file, in the place of what is there. Throws UNAVAILABLE. */
+  writeKeys(file: string): void
 }
 
 /** kubectl keeps in it all that was applied, values included. */
@@ -36,7 +36,7 @@ export function createSealing(keys: KeyRing): Sealing {
     seal: (object) =>
       isSecret(object) ? sealValues(object, (text) => sealText(text, current, contextOf(object))) : object,
     open: (object) => (isSecret(object) ? openSecret(object, keys) : object),
-    writeKey: (file) => writeKeyRing(file, [current]),
+    writeKeys: (file) => writeKeyRing(file, keys),
   }
 }
 
@@ -55,12 +55,17 @@ export function isSecret({ apiVersion, kind }: { readonly apiVersion: string; re
 
 /** Whether all of its values are sealed, with this key if one is named. */
 export function isSealed(object: ApiObject, keyId?: string): boolean {
-  const start = keyId === undefined ? mark : `${mark}${keyId}:`
+  const start = keyId === undefined ? mark : startOfSealed(keyId)
   const texts = [object['data'], object.metadata.annotations?.[lastApplied]].filter((text) => text !== undefined)
   return texts.every((text) => typeof text === 'string' && text.startsWith(start))
 }
 
 const mark = 'sealed:'
+
+/** How each text begins that is sealed with this key. */
+export function startOfSealed(keyId: string): string {
+  return `${mark}${keyId}:`
+}
 
 /** `data` as one text, so that neither number nor length of the values is told. */
 function sealValues(object: ApiObject, seal: (text: string) => string): ApiObject {
@@ -90,7 +95,7 @@ function sealText(text: string, { id, bytes }: SecretKey, context: Buffer): stri
   const iv = randomBytes(ivBytes)
   const encrypting = createCipheriv(cipher, bytes, iv).setAAD(context)
   const sealed = [iv, encrypting.update(pack(text)), encrypting.final(), encrypting.getAuthTag()]
-  return `${mark}${id}:${Buffer.concat(sealed).toString('base64')}`
+  return `${startOfSealed(id)}${Buffer.concat(sealed).toString('base64')}`
 }
 
 function openText(text: string, keys: KeyRing, context: Buffer): string {

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { OperatingError } from '../../../../model/errors.ts'
-import { forgetOtherKeys, prepareSecrets, type SecretsOptions } from '../../secrets/prepare-secrets.ts'
+import {
+  forgetOtherKeys,
+  prepareSecrets,
+  type PreparedSecrets,
+  type SecretsOptions,
+} from '../../secrets/prepare-secrets.ts'
 import type { Sealing } from '../../secrets/sealing.ts'
 import { putBackLeft } from '../leaving.ts'
 import { DamagedDatabaseError, explainRefusal, openSqliteDatabase, type SqliteDatabase } from '../sqlite-database.ts'
@@ -217,17 +222,18 @@ function guardedBy(marks: MarkFile, guard: Guard, start: Start): GuardedDatabase
   let next = nextIdentity(start, options)
   // Without an identity it is new, or older than marks are: nothing is demanded until it has one.
   if (start.known === 'missing' && start.told.identity === undefined) write(next, 'new', 0)
-  const sealing = options.secrets && prepare(guard, start, options.secrets)
+  const prepared = options.secrets && prepare(guard, start, options.secrets)
+  const sealing = prepared?.sealing
   if (sealing !== undefined) next = { ...next, keyId: sealing.keyId }
   const identity = begin(guard, next, start)
-  if (options.secrets !== undefined) forgetOtherKeys(options.secrets)
+  const { tell, listen } = createTeller()
+  if (options.secrets !== undefined && prepared !== undefined) settleKeys(options.secrets, prepared, tell)
   let noted = start.told.resourceVersion
   // Where not even the start could be written, as on a full disk, nothing else was, and the mark stays true.
   if (identity === next) write(identity, 'open', (noted = ask(database).resourceVersion))
 
   let latest = (): number => noted
   let timer: NodeJS.Timeout | undefined
-  const { tell, listen } = createTeller()
   const watched = watch(guard, sealing, tell)
   if (watched === undefined) {
     closeMark(marks, () => write(identity, 'closed', noted))
@@ -266,6 +272,16 @@ function guardedBy(marks: MarkFile, guard: Guard, start: Start): GuardedDatabase
   }
 }
 
+/** Forgets the keys that no state needs, now that the database names the first, and tells of what needs another. */
+function settleKeys(options: SecretsOptions, { keys, left }: PreparedSecrets, tell: (news: FileNews) => void): void {
+  forgetOtherKeys(options, keys)
+  const unread = left === 0 ? [] : [`states of Secrets that cannot be read, and were not encrypted anew: ${left}`]
+  const name = basename(options.keyFile)
+  const kept = keys.length === 1 ? [] : [`${name} keeps a key of before, for states of Secrets that cannot be read`]
+  const says = [...unread, ...kept].join('; ')
+  if (says !== '') tell({ level: 'warn', says })
+}
+
 /** The news of a process that has no log yet wait for it. */
 function createTeller() {
   const waiting: FileNews[] = []
@@ -285,7 +301,7 @@ function watch({ file, options }: Guard, sealing: Sealing | undefined, tell: (ne
 }
 
 /** Encrypts what is not, or not with this key. What is changed so far stands in the database whole, not in its log. */
-function prepare({ database, file }: Guard, { told, known }: Start, secrets: SecretsOptions): Sealing {
+function prepare({ database, file }: Guard, { told, known }: Start, secrets: SecretsOptions): PreparedSecrets {
   const keyId = told.identity?.keyId
   if (typeof known !== 'string' && known.state === 'open') {
     const marks = openMarkFile(nameMarkFile(file))

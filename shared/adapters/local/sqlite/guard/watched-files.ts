@@ -83,7 +83,7 @@ function watchKey({ file, sealing }: WatchedKey, tell: FilesToWatch['tell']): ()
     if (typeof keys !== 'string' && !keys.some(({ id }) => id === sealing.keyId))
       return `${name} holds another key than the one of the Secrets: remove it, and the key is written again`
     if (typeof keys === 'string') {
-      sealing.writeKey(file)
+      sealing.writeKeys(file)
       tell({ level: 'warn', says: `${name} was ${keys} while the process ran: it was written again` })
     }
     whole = stampOf(file)

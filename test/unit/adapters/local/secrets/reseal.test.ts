@@ -9,7 +9,7 @@ import {
   type SecretKey,
 } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
 import { forgetOtherKeys, prepareSecrets } from '../../../../../shared/adapters/local/secrets/prepare-secrets.ts'
-import { reseal } from '../../../../../shared/adapters/local/secrets/reseal.ts'
+import { isKeyNeeded, reseal } from '../../../../../shared/adapters/local/secrets/reseal.ts'
 import { createSealing } from '../../../../../shared/adapters/local/secrets/sealing.ts'
 import { temporaryDirectory } from '../../../../support/temporary-directory.ts'
 
@@ -18,7 +18,7 @@ function fileWith(secrets: number): { prepare(sql: string): StatementSync; reado
   const database = new DatabaseSync(':memory:')
   database.exec(`
     CREATE TABLE kinds (id INTEGER PRIMARY KEY, api_group TEXT, kind TEXT);
-    CREATE TABLE changes (rv INTEGER PRIMARY KEY, kind INTEGER, engine TEXT, doc TEXT, sum TEXT);
+    CREATE TABLE changes (rv INTEGER PRIMARY KEY, kind INTEGER, engine TEXT, doc TEXT, sum INTEGER);
     INSERT INTO kinds VALUES (1, '', 'Secret'), (2, '', 'ConfigMap');`)
   const insert = database.prepare('INSERT INTO changes VALUES (?, ?, NULL, ?, NULL)')
   const metadata = { name: 'n', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1 }
@@ -49,7 +49,7 @@ it.each([
   'seals every Secret, 200 in a commit, overwrites what was there, and makes the file anew: %d',
   (secrets, commits) => {
     const file = fileWith(secrets)
-    expect(reseal(file, createSealing([createKey()]))).toBe(secrets)
+    expect(reseal(file, createSealing([createKey()]))).toEqual({ changed: secrets, left: 0 })
     expect(inClear(file)).toEqual([{ kind: 2 }])
     expect(file.asked.filter((sql) => sql === 'BEGIN IMMEDIATE')).toHaveLength(commits)
     expect(file.asked).toContain('VACUUM')
@@ -61,7 +61,7 @@ it('changes nothing where all are sealed with this key, and leaves the connectio
   const sealing = createSealing([createKey()])
   reseal(file, sealing)
   file.asked.length = 0
-  expect(reseal(file, sealing)).toBe(0)
+  expect(reseal(file, sealing)).toEqual({ changed: 0, left: 0 })
   expect(file.asked).toContain('VACUUM')
   expect(file.prepare('PRAGMA secure_delete').all()).toEqual([{ secure_delete: 0 }])
 })
@@ -72,13 +72,80 @@ it('asks the file nothing at a start with the one key that it had', () => {
   const key = createKey()
   writeKeyRing(keyFile, [key])
   const file = fileWith(1)
-  expect(prepareSecrets(file, { keyFile }, key.id).keyId).toBe(key.id)
+  expect(prepareSecrets(file, { keyFile }, key.id)).toMatchObject({ sealing: { keyId: key.id }, keys: [key], left: 0 })
   expect(file.asked).toEqual([])
-  expect(prepareSecrets(file, { keyFile, rotateKey: true }, key.id).keyId).not.toBe(key.id)
+  const { sealing, keys } = prepareSecrets(file, { keyFile, rotateKey: true }, key.id)
+  expect(sealing.keyId).not.toBe(key.id)
   expect(readKeyRing(keyFile)).toEqual([expect.anything(), key])
-  forgetOtherKeys({ keyFile })
-  expect(readKeyRing(keyFile)).toHaveLength(1)
-  expect(readKeyRing(keyFile)).not.toEqual([key])
+  forgetOtherKeys({ keyFile }, keys)
+  expect(readKeyRing(keyFile)).toEqual(keys)
+  expect(keys.map(({ id }) => id)).toEqual([sealing.keyId])
+})
+
+describe('a state that cannot be read', () => {
+  const [one, other] = [createKey(), createKey()]
+  const rowsOf = (file: ReturnType<typeof fileWith>) => file.prepare('SELECT * FROM changes WHERE kind = 1').all()
+
+  /** Three Secrets that are sealed, one of which is harmed then. */
+  function harmed(how: string): ReturnType<typeof fileWith> {
+    const file = fileWith(3)
+    reseal(file, createSealing([one]))
+    file.prepare(`UPDATE changes SET ${how} WHERE rv = 2`).run()
+    return file
+  }
+
+  it.each([
+    ['another checksum', 'sum = sum + 1'],
+    ['another text', 'doc = replace(doc, \'"name":"n"\', \'"name":"m"\')'],
+    ['a text that is no object', 'doc = substr(doc, 1, length(doc) - 1), sum = NULL'],
+    ['a value of another Secret', 'doc = replace(doc, \'"uid":"u"\', \'"uid":"v"\'), sum = NULL'],
+  ])('stays as it is, and is counted: %s', (_what, how) => {
+    const file = harmed(how)
+    const before = rowsOf(file)
+    expect(reseal(file, createSealing([other, one]))).toEqual({ changed: 2, left: 1 })
+    const after = rowsOf(file)
+    expect(after[1]).toEqual(before[1])
+    expect(after[0]).not.toEqual(before[0])
+  })
+
+  it('keeps the key that it is sealed with in the file, until it is gone', () => {
+    using directory = temporaryDirectory('keys')
+    const keyFile = join(directory.path, 'secrets.key')
+    writeKeyRing(keyFile, [one])
+    const file = harmed('sum = sum + 1')
+    const start = (known: SecretKey, rotateKey = false) => {
+      const prepared = prepareSecrets(file, { keyFile, rotateKey }, known.id)
+      forgetOtherKeys({ keyFile }, prepared.keys)
+      expect(readKeyRing(keyFile)).toEqual(prepared.keys)
+      return prepared
+    }
+    const rotated = start(one, true)
+    const [second] = rotated.keys
+    expect(rotated).toMatchObject({ keys: [second, one], left: 1 })
+    file.asked.length = 0
+    expect(start(second)).toMatchObject({ keys: [second, one], left: 0 })
+    expect(file.asked).toEqual([expect.stringMatching(/^SELECT 1 /)])
+    const third = start(second, true)
+    expect(third).toMatchObject({ keys: [third.keys[0], one], left: 1 })
+    // As the process writes them when the file is taken away.
+    third.sealing.writeKeys(keyFile)
+    expect(readKeyRing(keyFile)).toEqual(third.keys)
+    file.prepare('DELETE FROM changes WHERE rv = 2').run()
+    expect(start(third.keys[0])).toMatchObject({ keys: [third.keys[0]], left: 0 })
+  })
+
+  it.each([
+    [11, 'malformed', true],
+    [266, 'disk I/O error', true],
+    [13, 'database or disk is full', false],
+  ])('because its place is damaged may need any key: error %d', (errcode, message, isNeeded) => {
+    const get = (): never => {
+      throw Object.assign(new Error(message), { errcode })
+    }
+    const ask = () => isKeyNeeded({ prepare: () => ({ get }) as never }, one.id)
+    if (isNeeded) expect(ask()).toBe(true)
+    else expect(ask).toThrow(message)
+  })
 })
 
 describe('a start', () => {
@@ -101,12 +168,6 @@ describe('a start', () => {
     { what: 'one whose database was not sealed', held: [one], meanwhile: ['one'] },
     { what: 'one whose database was sealed with another key', held: [one], known: other, meanwhile: ['one'] },
     { what: 'one behind a change that was broken off', held: [one, other], known: other, meanwhile: ['one', 'other'] },
-    {
-      what: 'one behind a change of which only the file was not told',
-      held: [one, other],
-      known: one,
-      meanwhile: ['one', 'other'],
-    },
     { what: 'one with another key asked for', held: [one], rotateKey: true, known: one, meanwhile: ['new', 'one'] },
     {
       what: 'one with another key asked for, behind a change that was broken off',
@@ -135,10 +196,10 @@ describe('a start', () => {
           return file.prepare(sql)
         },
       }
-      const sealing = prepareSecrets(watched, { keyFile, rotateKey }, known?.id)
+      const { sealing, keys } = prepareSecrets(watched, { keyFile, rotateKey }, known?.id)
       expect(rings[0]).toEqual(meanwhile)
       expect(ringNow()).toEqual(meanwhile)
-      forgetOtherKeys({ keyFile })
+      forgetOtherKeys({ keyFile }, keys)
       expect(ringNow()).toEqual(meanwhile.slice(0, 1))
       expect(inClear(file)).toEqual([{ kind: 2 }])
       const ring = readKeyRing(keyFile)
@@ -150,13 +211,25 @@ describe('a start', () => {
     },
   )
 
+  it('behind a change of which only the file was not told seals nothing, and forgets the key of before', () => {
+    using directory = temporaryDirectory('keys')
+    const keyFile = join(directory.path, 'secrets.key')
+    writeKeyRing(keyFile, [one, other])
+    const file = fileWith(1)
+    const { keys } = prepareSecrets(file, { keyFile }, one.id)
+    expect(file.asked).toEqual([expect.stringMatching(/^SELECT 1 /)])
+    expect(readKeyRing(keyFile)).toEqual([one, other])
+    forgetOtherKeys({ keyFile }, keys)
+    expect(readKeyRing(keyFile)).toEqual([one])
+  })
+
   it('writes the key file no more than it has to', () => {
     using directory = temporaryDirectory('keys')
     const keyFile = join(directory.path, 'secrets.key')
     writeKeyRing(keyFile, [one])
     const { ino } = statSync(keyFile)
-    prepareSecrets(fileWith(1), { keyFile }, other.id)
-    forgetOtherKeys({ keyFile })
+    const { keys } = prepareSecrets(fileWith(1), { keyFile }, other.id)
+    forgetOtherKeys({ keyFile }, keys)
     expect(statSync(keyFile).ino).toBe(ino)
   })
 })
