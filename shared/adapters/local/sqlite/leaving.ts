@@ -1,4 +1,5 @@
-import { existsSync, realpathSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { isHeldByProcess } from './guard/read-only.ts'
 import { nameLogFile } from './guard/write-ahead-log.ts'
@@ -31,8 +32,29 @@ export function noteFiles(file: string, hadLog: boolean): Leave {
 
 /** After a crash in the moment in which the database was moved aside. */
 export function putBackLeft(file: string): void {
-  const aside = nameAside(file)
-  if (!existsSync(file) && existsSync(aside) && !isHeldByProcess(aside)) renameSync(aside, file)
+  if (existsSync(file)) return
+  const real = followLinks(file)
+  const aside = nameAside(real)
+  if (existsSync(aside) && !isHeldByProcess(aside)) renameSync(aside, real)
+}
+
+/** As many as Linux follows: of links that lead to each other there is no end. */
+const linksMax = 40
+
+/** Where the file would stand, if links lead to it and it does not. */
+function followLinks(file: string, most = linksMax): string {
+  const target = targetOf(file)
+  if (target === undefined || most === 0) return file
+  return followLinks(resolve(realpathSync(dirname(file)), target), most - 1)
+}
+
+/** Undefined if it is no link. */
+function targetOf(file: string): string | undefined {
+  try {
+    return readlinkSync(file)
+  } catch {
+    return undefined
+  }
 }
 
 function nameAside(file: string): string {

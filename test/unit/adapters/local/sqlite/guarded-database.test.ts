@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readKeyRing } from '../../../../../shared/adapters/local/secrets/key-ring.ts'
@@ -695,6 +695,39 @@ describe('a database behind a symbolic link', () => {
       ['a.db', 'a.mark', 'real'],
       ['r.db', 'r.db-wal'],
     ])
+  })
+
+  it.each([
+    ['', (target: string) => target],
+    ['that says where it leads from its directory', () => 'real/r.db'],
+    [
+      'that leads to another link, through a link to its directory',
+      (target: string) => {
+        symlinkSync(`../${relative(directory.path, target)}`, at('real/other.db'))
+        mkdirSync(at('elsewhere'))
+        symlinkSync(at('real'), at('elsewhere/linked'))
+        return 'elsewhere/linked/other.db'
+      },
+    ],
+  ])('is found again behind a crash in the middle of a refusal %s', async (_what, linkTo) => {
+    await kill()
+    const target = linkTo(at('real/r.db'))
+    rmSync(file)
+    symlinkSync(target, file)
+    renameSync(at('real/r.db'), at('real/r.db.refused'))
+    expect(run()).toBe(false)
+    expect(existsSync(at('real/r.db.refused'))).toBe(false)
+    expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+  })
+
+  it.each([
+    ['nothing', 'none.db', 'a.db is missing, though its a.mark is there'],
+    ['itself', 'a.db', 'too many symbolic links'],
+  ])('that leads to %s is refused', async (_what, target, says) => {
+    await kill()
+    rmSync(file)
+    symlinkSync(target, file)
+    expect(() => start()).toThrow(says)
   })
 
   it('is refused without its log', async () => {
