@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { OperatingError } from '../../../../model/errors.ts'
+import { equal } from '../../../../model/json.ts'
 import {
   forgetOtherKeys,
   prepareSecrets,
@@ -87,6 +88,8 @@ export function openGuardedDatabase(file: string, options: GuardOptions = {}): G
   refuseStrangeFile(file)
   const seen = look(file, known)
   const before = judge(file, known, { seen, options })
+  // Another process may have stopped meanwhile, and put its log away behind the first look at its mark.
+  if (before.length > 0 && !equal(readMark(nameMarkFile(file)), known)) return openGuardedDatabase(file, options)
   if (isUnendedRestore(known) && options.restoredAtMs === undefined) throw refuseUnended(file)
   if (before.length > 0 && consent === undefined) throw refusal(file, before)
   try {

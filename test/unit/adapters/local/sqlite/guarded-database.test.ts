@@ -813,6 +813,28 @@ describe('a log', () => {
   })
 })
 
+it.each<[number, GuardOptions]>([
+  [1, {}],
+  [1, { consent: 'accept-loss' }],
+  [2, {}],
+])('a start while another process stops, at look %d into its database, loses nothing: %o', async (look, options) => {
+  const running = start()
+  running.follow(await write(running, 'a'))
+  const { database } = markNow()
+  const { open } = DatabaseSync.prototype
+  let looks = 0
+  const spy = vi.spyOn(DatabaseSync.prototype, 'open').mockImplementation(function (this: DatabaseSync) {
+    if (++looks === look) running.close()
+    open.call(this)
+  })
+  const next = start(options)
+  spy.mockRestore()
+  expect(next.accepted).toEqual([])
+  expect(markNow()).toMatchObject({ database, starts: 2 })
+  next.close()
+  expect(lookInto(file)).toMatchObject({ resourceVersion: 2 })
+})
+
 describe('a file that is taken away from a running process', () => {
   const tick = (): unknown => vi.advanceTimersByTime(1_000)
   const log = 'put it back, or stop with SIGTERM, which loses nothing; kill -9 loses the last changes'
