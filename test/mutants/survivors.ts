@@ -954,6 +954,20 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'both have to be ahead, and neither a time nor a size is below zero',
   },
   {
+    path: 'shared/adapters/local/sqlite/sqlite-log-retention.ts',
+    line: 'let seen: Seen = { rv: 0, atMs: 0 }',
+    replacement: '1',
+    nth: 2,
+    why: 'no change has the number that was seen then',
+  },
+  {
+    path: 'shared/adapters/local/sqlite/sqlite-log-retention.ts',
+    line: "if (rv > seen.rv || seen.atMs > nowMs) seen = { rv: Number(newest.get()?.['rv']), atMs: nowMs }",
+    replacement: '>=',
+    nth: 2,
+    why: 'what was seen in this moment is seen once more',
+  },
+  {
     path: 'shared/adapters/local/sqlite/sqlite-objects.ts',
     line: 'if (before === after) return',
     replacement: 'false',

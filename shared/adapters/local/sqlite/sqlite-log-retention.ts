@@ -31,18 +31,29 @@ export function createLogRetention(
     'SELECT rv, at_ms, written FROM changes WHERE rv > (SELECT rv FROM horizon) ORDER BY rv LIMIT 1',
   )
   const lastOld = database.prepare(`
-    SELECT max(rv) AS rv FROM changes WHERE rv >= :from AND rv < :to AND (written <= :written OR at_ms <= :atMs AND rv <= coalesce(
+    SELECT max(rv) AS rv FROM changes WHERE rv >= :from AND rv < :to AND (written <= :written
+      OR (at_ms <= :atMs OR at_ms > :nowMs AND rv <= :seen) AND rv <= coalesce(
       (SELECT min(CAST(value AS INTEGER)) FROM checkpoints WHERE keeps_changes), ${Number.MAX_SAFE_INTEGER}))`)
+  const newest = database.prepare('SELECT max(rv) AS rv FROM changes')
   const forget = database.prepare(`
     DELETE FROM changes WHERE rv IN (SELECT supersedes FROM changes WHERE rv >= :from AND rv <= :last)
     OR rv IN (SELECT rv FROM changes WHERE rv >= :from AND rv <= :last AND type = 'removed')`)
   const moveHorizon = database.prepare('UPDATE horizon SET rv = ?')
   const head = (): HeadRow | undefined => oldest.get() as unknown as HeadRow | undefined
 
+  /** Changes by a clock that was ahead do not say when they were made. Until when they were can be seen. */
+  let seen: Seen = { rv: 0, atMs: 0 }
+  const sinceMs = ({ rv, at_ms: atMs }: HeadRow, nowMs: number): number => {
+    if (atMs <= nowMs) return atMs
+    if (rv > seen.rv || seen.atMs > nowMs) seen = { rv: Number(newest.get()?.['rv']), atMs: nowMs }
+    return seen.atMs
+  }
+
   const step = (nowMs: number, written: number): void => {
     const from = head()?.rv ?? 0
-    const old = { from, to: from + stepLength, atMs: nowMs - retentionMs, written: written - retainedCharacters }
-    const last = lastOld.get(old)?.['rv'] ?? null
+    const old = { nowMs, atMs: nowMs - retentionMs, written: written - retainedCharacters }
+    const seenLongAgo = seen.atMs <= old.atMs ? seen.rv : 0
+    const last = lastOld.get({ from, to: from + stepLength, ...old, seen: seenLongAgo })?.['rv'] ?? null
     if (last === null) return
     forget.run({ from, last })
     moveHorizon.run(last)
@@ -54,7 +65,7 @@ export function createLogRetention(
     step(nowMs, written)
     const first = head()
     due = {
-      atMs: Math.min(first?.at_ms ?? nowMs, nowMs) + retentionMs,
+      atMs: (first === undefined ? nowMs : sinceMs(first, nowMs)) + retentionMs,
       written: (first?.written ?? written) + retainedCharacters,
     }
     pausesUntilMs = nowMs + pauseMs
@@ -100,6 +111,12 @@ function createTryWhole(database: SqliteDatabase): (work: () => void) => boolean
 /** A time that is further ahead than it can have been is one of a clock that was set back since. */
 function isAhead(atMs: number, nowMs: number, mostMs: number): boolean {
   return nowMs < atMs && atMs - nowMs <= mostMs
+}
+
+/** All changes up to this one were there at this time. */
+interface Seen {
+  readonly rv: number
+  readonly atMs: number
 }
 
 interface HeadRow {

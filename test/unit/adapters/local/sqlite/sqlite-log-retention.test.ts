@@ -176,10 +176,54 @@ describe('a clock that was ahead for a moment', () => {
     expect(looks({ retentionMs }, [1_000], [100_999], [101_000])).toEqual([0, 0, 2])
   })
 
+  it('and more changes by it than a step looks at are forgotten once they were seen for their time', () => {
+    changes(2_500)
+    database.prepare('UPDATE changes SET at_ms = ? WHERE rv <= 2200').run(ahead)
+    database.prepare('UPDATE changes SET at_ms = 500 WHERE rv > 2200').run()
+    const forgetOld = createLogRetention(database, { retentionMs })
+    const look = (nowMs: number): unknown => {
+      forgetOld(nowMs, 0)
+      return horizon()
+    }
+    expect([look(1_000), look(100_999)]).toEqual([0, 0])
+    changes(1, 3_000)
+    database.prepare('UPDATE changes SET at_ms = ? WHERE rv = 3000').run(ahead)
+    expect([101_000, 101_050, 101_100, 101_150].map(look)).toEqual([1_000, 2_000, 2_500, 2_500])
+    // What was written since has a time of its own.
+    expect([look(201_099), look(201_100)]).toEqual([2_500, 3_000])
+    expect(left()).toEqual([2_500, 3_000])
+  })
+
+  it('and the last change that was seen is forgotten at the same time', () => {
+    changes(1_001)
+    database.prepare('UPDATE changes SET at_ms = ?').run(ahead)
+    expect(looks({ retentionMs }, [1_000], [101_000], [101_050])).toEqual([0, 1_000, 1_001])
+  })
+
+  it('and changes by it wait for the reader that has not come by', () => {
+    changes(3)
+    database.prepare('UPDATE changes SET at_ms = ?').run(ahead)
+    database.prepare("INSERT INTO checkpoints VALUES ('a', '2', 1, NULL)").run()
+    expect(looks({ retentionMs }, [1_000], [101_000])).toEqual([0, 2])
+  })
+
+  it('and was ahead when they were seen is no time to count from', () => {
+    changes(1)
+    database.prepare('UPDATE changes SET at_ms = ?').run(2 * ahead)
+    expect(looks({ retentionMs }, [ahead], [1_000], [100_999], [101_000])).toEqual([0, 0, 0, 1])
+  })
+
   it('and a look at it keep nothing from being forgotten that much was written behind', () => {
     changes(2)
     expect(looks({ retentionMs: 2 * ahead, retainedCharacters: 100 }, [ahead, 110], [60, 120])).toEqual([1, 2])
   })
+})
+
+it('a clock that was behind for a moment has nothing forgotten before its time', () => {
+  const atMs = 10_000_000_000
+  changes(2)
+  database.prepare('UPDATE changes SET at_ms = ?').run(atMs)
+  expect(looks({ retentionMs: 100_000 }, [1_000], [atMs], [atMs + 99_999], [atMs + 100_000])).toEqual([0, 0, 0, 2])
 })
 
 it('a removal goes with its time', () => {
