@@ -113,7 +113,9 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   'checking an object against its schema': [
     constant(`${model}/schema/walk.ts`, 'stepsMax'),
     stepsOfValue,
+    constant(`${model}/schema/check-value.ts`, 'stepsOfField'),
     stepsOfValue + constant(`${model}/schema/check-value.ts`, 'stepsOfBranch'),
+    constant(`${model}/schema/scalars.ts`, 'stepsOfFormat'),
   ],
   'items of sets and of lists with keys in an apply': [
     constant(`${model}/apply/typed/check-config.ts`, 'keyedItemsMax'),

@@ -19,6 +19,10 @@ export function branchesHold(branches: Branches, value: Json, budget: Budget): b
 const stepsOfValue = 4
 /** The same for one of many alternatives, which lie far from each other in memory. */
 const stepsOfBranch = 100
+/** To come by a field of an object. */
+const stepsOfField = 10
+/** To look for a field by its name. */
+const stepsOfName = 2
 
 /** Reports everything in the value that the node refuses. */
 export function checkValue(node: CompiledSchema, value: Json, walk: Walk): void {
@@ -40,13 +44,14 @@ function checkNull(node: CompiledSchema, walk: Walk): void {
 }
 
 function checkEnum(options: Options, value: Json, walk: Walk): void {
+  spend(walk.budget, options.stepsOf(value))
   if (!options.has(value)) report(walk, () => notSupported(location(walk), value, options.names))
 }
 
 function checkItems(node: CompiledSchema, items: readonly Json[], walk: Walk): void {
   if (node.items !== undefined) {
     const depth = walk.steps.push(0) - 1
-    for (let i = 0; i < items.length; i++) {
+    for (let i = 0; i < items.length && !isOver(walk); i++) {
       walk.steps[depth] = i
       checkValue(node.items, items[i] as Json, walk)
     }
@@ -68,15 +73,41 @@ function checkArrayKeywords(
     report(walk, () => invalidHere(walk, count, `should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && count > maxItems) report(walk, () => tooMany(location(walk), count, maxItems))
-  if (uniqueItems === true && !isUniqueByValue(items)) {
+  if (uniqueItems === true && !isUniqueByValue(items, walk.budget)) {
     report(walk, () => invalidHere(walk, '', "shouldn't contain duplicates"))
   }
 }
 
 function checkFields(node: CompiledSchema, fields: JsonObject, walk: Walk): void {
   if (node.isResource) for (const fault of resourceFaults(fields, location(walk))) report(walk, () => fault)
+  // The order of errors counts only where they are told.
+  const count = walk.isQuiet && !concernsAll(node) ? checkNamed(node, fields, walk) : checkEach(node, fields, walk)
+  if (node.forObject !== undefined) checkObjectKeywords(node.forObject, { fields, count }, walk)
+}
+
+/** Whether a node says something about fields that it does not name. */
+function concernsAll({ others, forObject }: CompiledSchema): boolean {
+  const { minProperties, maxProperties } = forObject ?? {}
+  return others === 'refused' || typeof others === 'object' || (minProperties ?? maxProperties) !== undefined
+}
+
+/** The fields that the node describes. Counts none. */
+function checkNamed(node: CompiledSchema, fields: JsonObject, walk: Walk): 0 {
+  for (const [name, schema] of node.properties) {
+    if (isOver(walk) || !spend(walk.budget, stepsOfName)) break
+    if (!hasField(fields, name)) continue
+    walk.steps.push(name)
+    checkValue(schema, fields[name] as Json, walk)
+    walk.steps.pop()
+  }
+  return 0
+}
+
+/** All fields, in their order; how many there are. */
+function checkEach(node: CompiledSchema, fields: JsonObject, walk: Walk): number {
   let count = 0
   for (const name in fields) {
+    if (isOver(walk) || !spend(walk.budget, stepsOfField)) break
     const field = fields[name]
     if (field === undefined) continue
     count++
@@ -92,7 +123,7 @@ function checkFields(node: CompiledSchema, fields: JsonObject, walk: Walk): void
       })
     }
   }
-  if (node.forObject !== undefined) checkObjectKeywords(node.forObject, { fields, count }, walk)
+  return count
 }
 
 type ObjectKeywords = NonNullable<CompiledSchema['forObject']>
@@ -101,6 +132,7 @@ type Counted = { readonly fields: JsonObject; readonly count: number }
 function checkObjectKeywords(keywords: ObjectKeywords, { fields, count }: Counted, walk: Walk): void {
   const { required: names = [], minProperties, maxProperties } = keywords
   for (const name of names) {
+    if (isOver(walk) || !spend(walk.budget, stepsOfName)) return
     if (!hasField(fields, name)) report(walk, () => fieldRequired(child(location(walk), name)))
   }
   if (minProperties !== undefined && count < minProperties) {

@@ -6,11 +6,16 @@ export function checkListKeywords(schema: StructuralSchema, path: string): reado
   const { type, items } = schema
   return [
     ...(type === 'array' && items === undefined ? [fieldRequired(child(path, 'items'), 'must be specified')] : []),
-    ...(schema.uniqueItems === true ? [forbidden(child(path, 'uniqueItems'), noUniqueItems)] : []),
+    ...checkUniqueItems(schema, path),
     ...checkTypeFor(schema, path, { keyword: 'x-kubernetes-map-type', wanted: 'object' }),
     ...checkTypeFor(schema, path, { keyword: 'x-kubernetes-list-type', wanted: 'array' }),
     ...checkListType(schema, path),
   ]
+}
+
+/** Also for branches: nowhere may all items be compared. */
+export function checkUniqueItems({ uniqueItems }: StructuralSchema, path: string): readonly FieldError[] {
+  return uniqueItems === true ? [forbidden(child(path, 'uniqueItems'), noUniqueItems)] : []
 }
 
 const noUniqueItems =

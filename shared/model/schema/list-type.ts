@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { CompiledSchema } from './compiled-schema.ts'
 import { duplicate, entry, invalid } from './field-error.ts'
-import { location, report, type Walk } from './walk.ts'
+import { type Budget, location, report, spend, type Walk } from './walk.ts'
 
 /** Checks that the items of a list of type `set` or `map` differ: in their value, or in their keys. */
 export function checkListType({ listType, listMapKeys }: CompiledSchema, items: readonly Json[], walk: Walk): void {
@@ -35,9 +35,14 @@ export function areDistinct({ listType, listMapKeys }: CompiledSchema, items: re
   return items.length < 2 || isEachOnce(items, (item) => identityOf(item, keys))
 }
 
-/** Whether no two items are equal. */
-export function isUniqueByValue(items: readonly Json[]): boolean {
-  return items.length < 2 || isEachOnce(items, canonicalJson)
+/** Whether no two items are equal. Takes a step for each character of their JSON. */
+export function isUniqueByValue(items: readonly Json[], budget: Budget): boolean {
+  const identify = (item: Json): string => {
+    const text = canonicalJson(item)
+    spend(budget, text.length)
+    return text
+  }
+  return items.length < 2 || isEachOnce(items, identify)
 }
 
 /** Looks no further than the first that repeats. */

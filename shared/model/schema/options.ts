@@ -4,6 +4,8 @@ import { canonicalJson } from './canonical-json.ts'
 /** The values of an `enum`, made ready to be looked up: how many they are costs nothing. */
 export interface Options {
   has(value: Json): boolean
+  /** What it takes to look a value up: a step for each value and character in a list or an object. */
+  stepsOf(value: Json): number
   /** As errors print them. */
   readonly names: readonly string[]
 }
@@ -18,6 +20,7 @@ export function optionsOf(values: readonly Json[]): Options {
   return {
     has: (value) =>
       isScalar(value) ? scalars.has(value) : sizeOf(value, sizeMax) <= sizeMax && texts.has(canonicalJson(value)),
+    stepsOf: (value) => (isScalar(value) ? 0 : sizeOf(value, sizeMax)),
     get names() {
       return (names ??= values
         .slice(0, namesMax)

@@ -3,7 +3,8 @@ import { goTimePattern, notGoTime } from '../time.ts'
 import { type CompiledSchema, jsonType } from './compiled-schema.ts'
 import { type FieldError, invalid, numeral, quote, tooLong, typeInvalid } from './field-error.ts'
 import type { Pattern } from './pattern.ts'
-import { keep, location, report, spend, type Walk } from './walk.ts'
+import { textLengthOf } from './text-length.ts'
+import { isOver, keep, location, report, spend, type Walk } from './walk.ts'
 
 /** The JSON type of a value, which is not null, as one of the bits of `jsonType`. */
 export function typeOf(value: Json): number {
@@ -39,10 +40,15 @@ function wrongType(node: CompiledSchema, value: Json, path: string): FieldError 
   return typeInvalid(path, found, `${path} in body must be of type ${wanted}: ${quote(found)}`)
 }
 
+/** To check the format of a text, for each character of it. */
+const stepsOfFormat = 1
+
 /** The keywords that speak of texts, the format among them. */
 export function checkString(node: CompiledSchema, text: string, walk: Walk): void {
   if (node.forString !== undefined) checkText(node.forString, text, walk)
-  if (node.matchesFormat?.(text) !== false) return
+  if (node.matchesFormat === undefined || isOver(walk)) return
+  spend(walk.budget, text.length * stepsOfFormat)
+  if (node.matchesFormat(text)) return
   report(walk, () => {
     const path = location(walk)
     return typeInvalid(path, text, `${path} in body must be of type ${node.format}: ${quote(text)}`)
@@ -51,18 +57,18 @@ export function checkString(node: CompiledSchema, text: string, walk: Walk): voi
 
 function checkText(keywords: NonNullable<CompiledSchema['forString']>, text: string, walk: Walk): void {
   const { minLength, maxLength, pattern } = keywords
-  if (maxLength !== undefined && text.length > maxLength && textLengthOf(text) > maxLength) {
+  if (maxLength !== undefined && text.length > maxLength && countText(text, walk) > maxLength) {
     report(walk, () => tooLong(location(walk), maxLength))
-  } else if (minLength !== undefined && text.length < 2 * minLength && textLengthOf(text) < minLength) {
+  } else if (minLength !== undefined && text.length < 2 * minLength && countText(text, walk) < minLength) {
     reportInvalid(walk, text, `should be at least ${minLength} chars long`)
   } else if (pattern !== undefined) {
     checkPattern(pattern(), text, walk)
   }
 }
 
-/** Characters are code points: what JavaScript counts is never less, and at most twice as much. */
-export function textLengthOf(text: string): number {
-  return text.length - (text.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
+function countText(text: string, walk: Walk): number {
+  spend(walk.budget, text.length >> 3)
+  return textLengthOf(text)
 }
 
 function checkPattern(pattern: Pattern, text: string, walk: Walk): void {

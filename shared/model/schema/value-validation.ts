@@ -1,5 +1,6 @@
 import { equal } from '../json.ts'
 import { child, entry, type FieldError, forbidden, invalid, fieldRequired } from './field-error.ts'
+import { checkUniqueItems } from './list-keywords.ts'
 import { compilePattern } from './pattern.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -51,7 +52,7 @@ function toBranches(
 function checkBranch(branch: Branch, structure?: Node, mayNameTypes = false): FieldError[] {
   const { schema, path } = branch
   const { items, properties = {} } = schema
-  const errors = [...checkStructureKeywords(branch), ...checkPattern(schema, path)]
+  const errors = [...checkStructureKeywords(branch), ...checkUniqueItems(schema, path), ...checkPattern(schema, path)]
   for (const inner of toBranches(schema, path, mayNameTypes)) errors.push(...checkBranch(inner, structure))
   if (items !== undefined) {
     const inner = { schema: items, path: child(path, 'items') }

@@ -21,9 +21,9 @@ export interface Walk {
 }
 
 /**
- * What is left of the work that a walk may cause, in steps of a
- * pattern's matcher: a few for each value and each schema it is held against, many for an error in words. Where it is
- * used up, the walk ends early, and the value has to be refused.
+ * What is left of the work that a walk may cause, in steps of a pattern's matcher: a few for each value, each field and
+ * each schema it is held against, more for texts by their length, many for an error in words. Where it is used up, the
+ * walk ends early, and the value has to be refused.
  */
 export interface Budget {
   steps: number

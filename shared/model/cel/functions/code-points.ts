@@ -1,20 +1,11 @@
+import { surrogates, textLengthOf } from '../../schema/text-length.ts'
 import type { Meter } from '../meter.ts'
 
 /** Texts of CEL are counted in code points. */
 
-const surrogates = /[\ud800-\udfff]/
-
 /** What it takes to count a text, or to find a place in it. */
 export function spendPoints(meter: Meter, text: string): void {
   meter.spend(surrogates.test(text) ? text.length : text.length >> 3)
-}
-
-/** How many there are. */
-export function codePoints(text: string): number {
-  if (!surrogates.test(text)) return text.length
-  let count = 0
-  for (const _ of text) count++
-  return count
 }
 
 /** The text as a list, in which each code point has its place. */
@@ -30,7 +21,7 @@ export function sliceOf(points: string | readonly string[], from: number, to?: n
 
 /** The place of a code unit, counted in code points. */
 export function codePlaceOf(text: string, unit: number): number {
-  return unit < 0 ? unit : codePoints(text.slice(0, unit))
+  return unit < 0 ? unit : textLengthOf(text.slice(0, unit))
 }
 
 /** The code unit of a place. */

@@ -1,3 +1,4 @@
+import { textLengthOf } from '../../schema/text-length.ts'
 import { typeNameOf } from '../equality.ts'
 import type { Meter } from '../meter.ts'
 import { spendText, type Functions } from '../overload.ts'
@@ -12,7 +13,7 @@ import {
   type Value,
   type ValueMap,
 } from '../value.ts'
-import { codePoints, spendPoints } from './code-points.ts'
+import { spendPoints } from './code-points.ts'
 import { moment, naturalNumber, wholeNumber } from './operators.ts'
 
 function fromDouble(value: number): Result {
@@ -60,7 +61,7 @@ export function toText(bytes: Uint8Array): string | CelFailure {
 const sizes = {
   'size(string) int': ([a]: readonly Value[], meter: Meter) => {
     spendPoints(meter, a as string)
-    return BigInt(codePoints(a as string))
+    return BigInt(textLengthOf(a as string))
   },
   'size(bytes) int': ([a]: readonly Value[]) => BigInt((a as Uint8Array).length),
   'size(list(A)) int': ([a]: readonly Value[]) => BigInt((a as readonly Value[]).length),

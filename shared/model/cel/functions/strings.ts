@@ -1,8 +1,9 @@
 import { quote } from '../../schema/field-error.ts'
+import { textLengthOf } from '../../schema/text-length.ts'
 import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelFailure, type Result, type Value } from '../value.ts'
-import { codePoints, codePlaceOf, pointsOf, sliceOf, spendPoints, codeUnitOf } from './code-points.ts'
+import { codePlaceOf, pointsOf, sliceOf, spendPoints, codeUnitOf } from './code-points.ts'
 import { findLastText, findText, splitText } from './find-text.ts'
 import { formatText } from './format-text.ts'
 
@@ -42,14 +43,14 @@ function charAt(text: string, place: number): Result {
 function indexOf(text: string, sought: string, from: number): Result {
   if (sought === '') return BigInt(from)
   if (from < 0) return outOfRange(from)
-  if (from >= codePoints(text)) return -1n
+  if (from >= textLengthOf(text)) return -1n
   return BigInt(codePlaceOf(text, findText(text, sought, codeUnitOf(text, from))))
 }
 
 function lastIndexOf(text: string, sought: string, from: number): Result {
   if (sought === '') return BigInt(from)
   if (from < 0) return outOfRange(from)
-  if (from >= codePoints(text)) return -1n
+  if (from >= textLengthOf(text)) return -1n
   return BigInt(codePlaceOf(text, findLastText(text, sought, codeUnitOf(text, from))))
 }
 
@@ -129,7 +130,7 @@ export const strings: Functions = {
   },
   'string.lastIndexOf(string) int': ([a, b], meter) => {
     spendPoints(meter, a as string)
-    const length = codePoints(a as string)
+    const length = textLengthOf(a as string)
     if (b === '') return BigInt(length)
     return length === 0 ? -1n : lastIndexOf(a as string, b as string, length - 1)
   },

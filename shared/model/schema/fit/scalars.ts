@@ -1,5 +1,6 @@
 import { type CompiledSchema, jsonType } from '../compiled-schema.ts'
-import { fitsFormat, isInteger, textLengthOf, numberFaults } from '../scalars.ts'
+import { fitsFormat, isInteger, numberFaults } from '../scalars.ts'
+import { textLengthOf } from '../text-length.ts'
 import { question, type Fit } from './fit.ts'
 
 /** Whether a value is a text with the length, the pattern and the format that its schema asks for. */

@@ -4,11 +4,19 @@ import { branchesHold } from '../../../../shared/model/schema/check-value.ts'
 import { compile } from '../../../../shared/model/schema/compiled-schema.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 import { interpretSchema } from '../../../../shared/model/schema/validate.ts'
-import { location, report, type Walk } from '../../../../shared/model/schema/walk.ts'
+import { location, report, stepsMax, type Walk } from '../../../../shared/model/schema/walk.ts'
+import { processorMs } from '../../../support/processor-time.ts'
 
 const whole: StructuralSchema = { type: 'integer' }
 const least = (minimum: number): StructuralSchema => ({ minimum })
 const most = (maximum: number): StructuralSchema => ({ maximum })
+
+function expectSteps(schema: StructuralSchema, value: Json, holds: boolean, steps: number): void {
+  const { branches } = compile(schema)
+  const budget = { steps: 1_000 }
+  expect(branches && branchesHold(branches, value, budget)).toBe(holds)
+  expect(1_000 - budget.steps).toBe(steps)
+}
 
 describe('whether alternatives hold takes four steps a value, and a hundred more for each alternative that is tried', () => {
   it.each<[StructuralSchema, Json, boolean, number]>([
@@ -26,12 +34,7 @@ describe('whether alternatives hold takes four steps a value, and a hundred more
     [{ anyOf: [{ items: least(10) }] }, [5, 6, 7], false, 108],
     [{ anyOf: [least(1)], not: least(10) }, 5, true, 208],
     [{ anyOf: [least(10)], not: least(1) }, 5, false, 208],
-  ])('%j of %j: %s, %d', (schema, value, holds, steps) => {
-    const { branches } = compile(schema)
-    const budget = { steps: 1_000 }
-    expect(branches && branchesHold(branches, value, budget)).toBe(holds)
-    expect(1_000 - budget.steps).toBe(steps)
-  })
+  ])('%j of %j: %s, %d', expectSteps)
 
   it('and they do not hold once there are no steps left', () => {
     const { branches } = compile({ anyOf: [least(1)] })
@@ -39,6 +42,43 @@ describe('whether alternatives hold takes four steps a value, and a hundred more
     expect([left(104), left(103)]).toEqual([true, false])
     const wrong = compile({ anyOf: [least(10)] }).branches
     expect(wrong && branchesHold(wrong, 5, { steps: 104 })).toBe(false)
+  })
+})
+
+describe('what takes long to look at takes more steps', () => {
+  const any = (branch: StructuralSchema): StructuralSchema => ({ anyOf: [branch] })
+  const text = 'x'.repeat(16)
+
+  it.each<[string, StructuralSchema, Json, boolean, number]>([
+    ['a name', any({ required: ['a', 'b'] }), { a: 1, b: 2, c: 3 }, true, 108],
+    ['a name up to the first that is missing', any({ required: ['c', 'a'] }), { a: 1 }, false, 106],
+    ['a field that is described', any({ properties: { a: least(1), d: least(1) } }), { a: 1, b: 2, c: 3 }, true, 112],
+    ['a field up to the first misfit', any({ properties: { a: least(2), d: most(1) } }), { a: 1, d: 1 }, false, 110],
+    ['fields that are counted', any({ minProperties: 2 }), { a: 1, b: 2 }, true, 124],
+    ['fields of which there are too many', any({ maxProperties: 1 }), { a: 1, b: 2 }, false, 124],
+    ['a format', any({ format: 'date' }), '2026-01-01', true, 114],
+    ['no format where the length is wrong', any({ format: 'date', maxLength: 9 }), '2026-01-01', false, 105],
+    ['a length that is plain', any({ minLength: 8, maxLength: 16 }), text, true, 104],
+    ['a length above', any({ maxLength: 15 }), text, false, 106],
+    ['a length below', any({ minLength: 9 }), text, true, 106],
+    ['a choice of texts', any({ enum: ['a', text] }), text, true, 104],
+    ['a choice of lists', any({ enum: [[1, 'ab']] }), [1, 'ab'], true, 109],
+    ['a choice of lists up to the size of the largest', any({ enum: [[1, 'ab']] }), [1, 2, 3, 4, 5, 6, 7], false, 110],
+    ['items that differ', any({ uniqueItems: true }), [1, 22], true, 107],
+  ])('%s', (_what, ...row) => expectSteps(...row))
+
+  const many = <T>(make: (i: number) => T): T[] => Array.from({ length: 20_000 }, (_, i) => make(i))
+  it.each<[string, StructuralSchema, Json]>([
+    ['a format', { format: 'duration' }, '1 '.repeat(150_000)],
+    ['a length', { maxLength: 80_000, minLength: 76_000 }, '\u{1F600}'.repeat(75_000)],
+    ['a name', { required: ['x'] }, Object.fromEntries(many((i) => [`f${i}`, i]))],
+    ['a number of fields', { maxProperties: 1 }, Object.fromEntries(many((i) => [`f${i}`, i]))],
+    ['an item', { items: most(0) }, many((i) => 1 + i)],
+    ['a choice', { items: { enum: [many(() => 1)] } }, [many((i) => i % 2)]],
+  ])('so that many alternatives of a large value are given up in time: %s', (_what, branch, value) => {
+    const { branches } = compile({ anyOf: Array.from({ length: 1_000 }, () => branch) })
+    const work = (): void => expect(branches && branchesHold(branches, value, { steps: stepsMax })).toBe(false)
+    expect(processorMs(work)).toBeLessThan(500)
   })
 })
 
