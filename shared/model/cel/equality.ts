@@ -5,6 +5,7 @@ import { CelDuration, Opaque, Optional, Timestamp, TypeValue, Uint, ValueMap, Ce
 /** Whether two values are the same to CEL: numbers by their worth, whatever their type. */
 export function isSame(a: Value, b: Value, meter: Meter): boolean {
   meter.spend(2)
+  if (typeof a === 'string') return isSameText(a, b, meter)
   if (a === b) return true
   const number = numberOf(a)
   if (number !== undefined) return isSameNumber(number, numberOf(b))
@@ -16,8 +17,20 @@ export function isSame(a: Value, b: Value, meter: Meter): boolean {
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
   if (a instanceof Opaque) return b instanceof Opaque && a.type === b.type && a.equals(b)
   if (a instanceof Optional) return b instanceof Optional && isSameOptional(a, b, meter)
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && compareBytes(a, b) === 0
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && isSameBytes(a, b, meter)
   return false
+}
+
+function isSameText(a: string, b: Value, meter: Meter): boolean {
+  if (typeof b !== 'string' || a.length !== b.length) return false
+  meter.spend(a.length >> 3)
+  return a === b
+}
+
+function isSameBytes(a: Uint8Array, b: Uint8Array, meter: Meter): boolean {
+  if (a.length !== b.length) return false
+  meter.spend(a.length >> 3)
+  return compareBytes(a, b) === 0
 }
 
 function isSameOptional({ value: a }: Optional, { value: b }: Optional, meter: Meter): boolean {

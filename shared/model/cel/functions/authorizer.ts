@@ -2,7 +2,7 @@ import type { Decision } from '../../access/authorize.ts'
 import type { Attributes, ResourceAttributes } from '../../access/rules.ts'
 import { isObject, type Json } from '../../json.ts'
 import type { Meter } from '../meter.ts'
-import type { Functions } from '../overload.ts'
+import { spendText, type Functions } from '../overload.ts'
 import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** Whether the one who asks, or an account of a namespace, may do something. */
@@ -111,7 +111,8 @@ export const authorizers: Functions = {
       : new Check('Path', { verb: '', path: path as string }, (from as Authorizer).decide),
   [`${prefix}Authorizer.group(string) ${prefix}GroupCheck`]: ([from, group]) =>
     new Check('Group', { ...nothing, group: group as string }, (from as Authorizer).decide),
-  [`${prefix}Authorizer.serviceAccount(string, string) ${prefix}Authorizer`]: ([from, namespace, name]) => {
+  [`${prefix}Authorizer.serviceAccount(string, string) ${prefix}Authorizer`]: ([from, namespace, name], meter) => {
+    spendText(meter, namespace as string, name as string)
     if (!label.test(name as string)) return new CelFailure('Invalid service account name')
     if (!label.test(namespace as string)) return new CelFailure('Invalid service account namespace')
     const account = { namespace: namespace as string, name: name as string }

@@ -9,8 +9,12 @@ function secondsOf(ns: bigint): number {
   return Number((ns - rest) / billion)
 }
 
+/** No time zone has as long a name. */
+const zoneLengthMax = 64
+
 /** How far a time zone is ahead of UTC at a moment; undefined for a name that is none. */
 function offsetOf(zone: string, seconds: number): number | undefined {
+  if (zone.length > zoneLengthMax) return undefined
   const fixed = /^([+-]?)(\d{1,2}):(\d{2})$/.exec(zone)
   if (fixed !== null) {
     const [, sign, hours = '', minutes = ''] = fixed

@@ -97,7 +97,10 @@ export const conversions: Functions = {
   'double(double) double': ([a]) => a as Value,
   'double(int) double': ([a]) => Number(a),
   'double(uint) double': ([a]) => Number((a as Uint).value),
-  'double(string) double': ([a]) => toDouble(a as string),
+  'double(string) double': ([a], meter) => {
+    spendText(meter, a as string)
+    return toDouble(a as string)
+  },
   'bool(bool) bool': ([a]) => a as Value,
   'bool(string) bool': ([a]) => toBool(a as string),
   'string(string) string': ([a]) => a as Value,
@@ -118,7 +121,8 @@ export const conversions: Functions = {
   },
   'timestamp(timestamp) timestamp': ([a]) => a as Value,
   'timestamp(int) timestamp': ([a]) => moment((a as bigint) * 1_000_000_000n),
-  'timestamp(string) timestamp': ([a]) => {
+  'timestamp(string) timestamp': ([a], meter) => {
+    spendText(meter, a as string)
     const ns = readTimestamp(a as string)
     return ns === undefined ? failure(a as string, 'google.protobuf.Timestamp') : moment(ns)
   },

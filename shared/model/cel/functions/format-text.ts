@@ -1,5 +1,6 @@
 import { typeNameOf } from '../equality.ts'
 import type { Meter } from '../meter.ts'
+import { spendText } from '../overload.ts'
 import { showDuration, showTimestamp } from '../times.ts'
 import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value } from '../value.ts'
 import { showDouble, toText } from './conversions.ts'
@@ -7,12 +8,15 @@ import { literalText } from './literal-text.ts'
 import { decimalsMax, groupedText, scientificText } from './number-text.ts'
 
 const clause = /%(?:(%)|(?:\.(\d{1,3}))?([a-zA-Z]))/g
+const stepsOfClause = 3
 
 /** A text with values in the place of `%s`, `%d`, `%f`, `%e`, `%x`, `%X`, `%o` and `%b`. */
 export function formatText(text: string, values: readonly Value[], meter: Meter): Result {
+  spendText(meter, text)
   let failure: CelFailure | undefined
   let place = 0
   const made = text.replace(clause, (_, percent: string | undefined, precision: string | undefined, verb: string) => {
+    meter.spend(stepsOfClause)
     if (percent !== undefined) return '%'
     const value = values[place++]
     const shown =

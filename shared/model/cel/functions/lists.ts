@@ -14,14 +14,14 @@ function extreme(name: 'min' | 'max'): Run {
     if (first === undefined) return new CelFailure(`${name} called on empty list`)
     meter.spend(values.length * 2)
     const isBetter = (order: number): boolean => (name === 'min' ? order < 0 : order > 0)
-    return values.reduce((best, value) => (isBetter(compareValues(value, best)) ? value : best), first)
+    return values.reduce((best, value) => (isBetter(compareValues(value, best, meter)) ? value : best), first)
   }
 }
 
 const isSorted: Run = ([list], meter) => {
   const values = list as Values
   meter.spend(values.length * 2)
-  return values.every((value, i) => i === 0 || compareValues(values[i - 1] as Value, value) <= 0)
+  return values.every((value, i) => i === 0 || compareValues(values[i - 1] as Value, value, meter) <= 0)
 }
 
 function places(find: 'first' | 'last'): Run {

@@ -1,4 +1,5 @@
 import { compareBytes, compareNumbers, compareTexts, isSame, numberOf } from '../equality.ts'
+import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
 
@@ -129,8 +130,7 @@ function comparisons(): Readonly<Record<string, Run>> {
       pairs.map(([a, b]): [string, Run] => [
         `${sign}(${a}, ${b}) bool`,
         ([one, other], meter) => {
-          if (typeof one === 'string') spendText(meter, one)
-          const order = compareValues(one as Value, other as Value)
+          const order = compareValues(one as Value, other as Value, meter)
           return !Number.isNaN(order) && holds(order)
         },
       ]),
@@ -139,9 +139,10 @@ function comparisons(): Readonly<Record<string, Run>> {
 }
 
 /** Below zero if the first is less; NaN if there is no order. */
-export function compareValues(a: Value, b: Value): number {
+export function compareValues(a: Value, b: Value, meter: Meter): number {
   const [x, y] = [numberOf(a), numberOf(b)]
   if (x !== undefined && y !== undefined) return compareNumbers(x, y)
+  if (typeof a === 'string' || a instanceof Uint8Array) meter.spend(a.length >> 3)
   if (typeof a === 'string') return compareTexts(a, b as string)
   if (typeof a === 'boolean') return Number(a) - Number(b)
   if (a instanceof Uint8Array) return compareBytes(a, b as Uint8Array)

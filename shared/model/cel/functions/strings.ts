@@ -155,6 +155,11 @@ export const strings: Functions = {
   'string.split(string, int) list(string)': splitting,
   'list(string).join() string': joined,
   'list(string).join(string) string': joined,
-  'strings.quote(string) string': onText(quote),
+  'strings.quote(string) string': ([a], meter) => {
+    const quoted = quote(a as string)
+    // An escaped character is longer than it was.
+    spendText(meter, a as string, quoted)
+    return quoted
+  },
   'string.format(list(dyn)) string': ([a, b], meter) => formatText(a as string, b as readonly Value[], meter),
 }

@@ -1,3 +1,4 @@
+import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { BuiltMap, CelFailure, keyName, Opaque, type Result, type Value } from '../value.ts'
 
@@ -60,7 +61,11 @@ function escapedPath({ path }: Url): string {
   return encodeURI(path.toWellFormed()).replace(/%25([0-9a-fA-F]{2})/g, '%$1')
 }
 
-function queryOf({ query }: Url): Result {
+/** Each becomes a list of its own. */
+const stepsOfParameter = 30
+
+function queryOf({ query }: Url, meter: Meter): Result {
+  meter.spend(query.split('&').length * stepsOfParameter)
   const values = new Map<string, string[]>()
   for (const [name, value] of new URLSearchParams(query)) {
     const known = values.get(name)
@@ -70,10 +75,10 @@ function queryOf({ query }: Url): Result {
   return new BuiltMap(new Map([...values].map(([name, all]) => [keyName(name) ?? name, [name, all] as const])))
 }
 
-function of(read: (url: Url) => Result): Run {
+function of(read: (url: Url, meter: Meter) => Result): Run {
   return ([a], meter) => {
     spendText(meter, (a as Url).path, (a as Url).query)
-    return read(a as Url)
+    return read(a as Url, meter)
   }
 }
 
