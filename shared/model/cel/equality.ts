@@ -44,12 +44,17 @@ function isSameList(a: readonly Value[], b: readonly Value[], meter: Meter): boo
 function isSameMap(a: ValueMap, b: ValueMap, meter: Meter): boolean {
   if (a.size !== b.size) return false
   meter.spend(a.size)
-  return a.keys().every((key) => {
+  const isSeenSame = a.keys().every((key) => {
     const [one, other] = [a.get(key), b.get(key)]
     if (one === undefined || other === undefined || one instanceof CelFailure || other instanceof CelFailure)
       return false
     return isSame(one, other, meter)
   })
+  return isSeenSame && isSameHidden(a.hidden, b.hidden, meter)
+}
+
+function isSameHidden(a: ValueMap | undefined, b: ValueMap | undefined, meter: Meter): boolean {
+  return a === undefined || a.size === 0 || (b !== undefined && isSame(a, b, meter))
 }
 
 /** The worth of a number of any type. */

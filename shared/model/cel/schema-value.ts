@@ -4,6 +4,7 @@ import { hasField } from '../schema/own-field.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { readDuration, readTimestamp } from './times.ts'
 import { listOf, mapOf, objectOf, plain, type Type } from './type.ts'
+import { UntypedMap } from './untyped-value.ts'
 import { CelDuration, CelFailure, Timestamp, ValueMap, type Result, type Value } from './value.ts'
 
 /** What a schema and the values that fit it are to expressions. */
@@ -17,21 +18,21 @@ const resources = new WeakMap<StructuralSchema, { readonly shape: SchemaShape | 
 
 /** Undefined for what has no type: expressions do not see it. `isResource`: with the fields that every object has. */
 export function shapeOf(schema: StructuralSchema, isResource = false): SchemaShape | undefined {
-  const isWhole = isResource || schema['x-kubernetes-embedded-resource'] === true
-  const known = (isWhole ? resources : shapes).get(schema)
+  const all = isResource ? resources : shapes
+  const known = all.get(schema)
   if (known !== undefined) return known.shape
-  const shape = makeShape(schema, isWhole)
-  ;(isWhole ? resources : shapes).set(schema, { shape })
+  const shape = makeShape(schema, isResource)
+  all.set(schema, { shape })
   return shape
 }
 
-function makeShape(schema: StructuralSchema, isWhole: boolean): SchemaShape | undefined {
+function makeShape(schema: StructuralSchema, isResource: boolean): SchemaShape | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return intOrString
   switch (schema.type) {
     case 'object':
       return typeof schema.additionalProperties === 'object'
         ? mapShape(schema.additionalProperties)
-        : objectShape(schema, isWhole)
+        : objectShape(schema, isResource)
     case 'array':
       return schema.items && listShape(schema.items)
     case 'string':
@@ -117,21 +118,31 @@ interface Field {
   readonly shape: SchemaShape
 }
 
-function objectShape(schema: StructuralSchema, isWhole: boolean): SchemaShape {
+function objectShape(schema: StructuralSchema, isResource: boolean): SchemaShape {
   const fields = new Map<string, Field>()
-  const properties = propertiesOf(schema, isWhole)
+  const properties = propertiesOf(schema, isResource || schema['x-kubernetes-embedded-resource'] === true)
   for (const [name, property] of Object.entries(properties)) {
-    const shape = shapeOf(property)
+    const shape = isResource && name === 'metadata' ? ownMetadata(property) : shapeOf(property)
     const escaped = escapeField(name)
     if (shape !== undefined && escaped !== undefined) fields.set(escaped, { name, shape })
   }
+  const seen = new Set([...fields.values()].map(({ name }) => name))
   const type = objectOf('object', new Map([...fields].map(([name, { shape }]) => [name, shape.type])))
-  return { type, read: (json) => (isObject(json) ? new JsonFields(json, fields) : unfit(json)) }
+  return { type, read: (json) => (isObject(json) ? new JsonFields(json, { fields, seen }) : unfit(json)) }
 }
 
 /** The fields of an object, with those that every resource has. */
 export function propertiesOf({ properties }: StructuralSchema, isWhole: boolean): Record<string, StructuralSchema> {
   return { ...properties, ...(isWhole ? resourceFields : {}) }
+}
+
+/** Of the metadata of an object itself no field counts that a write can change, not even a hidden one. */
+function ownMetadata(schema: StructuralSchema): SchemaShape | undefined {
+  const shape = shapeOf(schema)
+  const names = Object.keys(schema.properties ?? {})
+  const pick = (json: JsonObject): JsonObject =>
+    Object.fromEntries(names.filter((name) => hasField(json, name)).map((name) => [name, json[name]]))
+  return shape && { ...shape, read: (json) => shape.read(isObject(json) ? pick(json) : json) }
 }
 
 const string: StructuralSchema = { type: 'string' }
@@ -161,6 +172,7 @@ abstract class ReadMap extends ValueMap {
 class JsonMap extends ReadMap {
   readonly #json: JsonObject
   readonly #shape: SchemaShape
+  #keys: readonly string[] | undefined
 
   constructor(json: JsonObject, shape: SchemaShape) {
     super()
@@ -178,27 +190,43 @@ class JsonMap extends ReadMap {
   }
 
   keys(): readonly string[] {
-    return Object.keys(this.#json)
+    return (this.#keys ??= Object.keys(this.#json))
   }
 }
 
-/** An object of JSON, by the fields that its schema declares. */
+interface Declared {
+  /** By their names in expressions. */
+  readonly fields: ReadonlyMap<string, Field>
+  /** Their names in JSON. */
+  readonly seen: ReadonlySet<string>
+}
+
+/** An object of JSON. Expressions see the fields that its schema declares with a type. */
 class JsonFields extends ReadMap {
   readonly #json: JsonObject
-  readonly #fields: ReadonlyMap<string, Field>
+  readonly #declared: Declared
+  #keys: readonly string[] | undefined
+  #hidden: UntypedMap | undefined
 
-  constructor(json: JsonObject, fields: ReadonlyMap<string, Field>) {
+  constructor(json: JsonObject, declared: Declared) {
     super()
     this.#json = json
-    this.#fields = fields
+    this.#declared = declared
   }
 
+  /** With the fields that are hidden, as on Kubernetes. */
   get size(): number {
-    return this.keys().length
+    return this.keys().length + this.hidden.size
+  }
+
+  override get hidden(): UntypedMap {
+    const isHidden = (name: string): boolean => !this.#declared.seen.has(name) && hasField(this.#json, name)
+    this.#hidden ??= new UntypedMap(this.#json, Object.keys(this.#json).filter(isHidden))
+    return this.#hidden
   }
 
   protected read(key: string): Result | undefined {
-    const field = this.#fields.get(key)
+    const field = this.#declared.fields.get(key)
     if (field === undefined || !hasField(this.#json, field.name)) return undefined
     // A field that is null is none.
     const value = this.#json[field.name] ?? null
@@ -206,7 +234,10 @@ class JsonFields extends ReadMap {
   }
 
   keys(): readonly string[] {
-    return [...this.#fields].filter(([, { name }]) => hasField(this.#json, name)).map(([escaped]) => escaped)
+    this.#keys ??= [...this.#declared.fields]
+      .filter(([, { name }]) => hasField(this.#json, name))
+      .map(([escaped]) => escaped)
+    return this.#keys
   }
 }
 

@@ -30,12 +30,15 @@ abstract class ReadOnceMap extends ValueMap {
   }
 }
 
-class UntypedMap extends ReadOnceMap {
+export class UntypedMap extends ReadOnceMap {
   readonly #json: JsonObject
+  #keys: readonly string[] | undefined
 
-  constructor(json: JsonObject) {
+  /** With a part of its keys, if they are named. */
+  constructor(json: JsonObject, keys?: readonly string[]) {
     super()
     this.#json = json
+    this.#keys = keys
   }
 
   protected read(name: string): Result | undefined {
@@ -43,7 +46,8 @@ class UntypedMap extends ReadOnceMap {
   }
 
   keys(): readonly string[] {
-    return Object.keys(this.#json).filter((name) => this.#json[name] !== undefined)
+    this.#keys ??= Object.keys(this.#json).filter((name) => this.#json[name] !== undefined)
+    return this.#keys
   }
 }
 

@@ -15,6 +15,7 @@ import { CostError, Meter } from './meter.ts'
 import { hasRules, celRulesOf, type CompiledRule } from './rules.ts'
 import { createSameness, type Sameness } from './sameness.ts'
 import { shapeOf } from './schema-value.ts'
+import { readUntyped } from './untyped-value.ts'
 import { CelFailure, Optional, type Result } from './value.ts'
 
 /** What all rules of an object may cost together, in steps of the meter: about a twentieth of a second. */
@@ -108,8 +109,9 @@ function judge({ schema, value, old, path, isResource }: Place, walk: Walk): voi
   const { rules } = celRulesOf(schema, isResource)
   if (rules.length === 0) return
   const shape = shapeOf(schema, isResource)
-  const self = shape?.read(value) ?? null
-  const before = old === undefined || old === null ? undefined : (shape?.read(old) ?? null)
+  const read = (json: Json): Result => (shape === undefined ? readUntyped(json) : shape.read(json))
+  const self = read(value)
+  const before = old === undefined || old === null ? undefined : read(old)
   for (const rule of rules) {
     const isOptional = rule.rule.optionalOldSelf === true
     if (rule.usesOld && before === undefined && !isOptional) continue

@@ -78,6 +78,11 @@ export abstract class ValueMap {
   }
 
   abstract keys(): readonly Value[]
+
+  /** Fields that expressions do not see. They count where whole objects are compared. */
+  get hidden(): ValueMap | undefined {
+    return undefined
+  }
 }
 
 /** A value of a library: a quantity, a URL, an address. */

@@ -80,7 +80,8 @@ describe('the fields of an object', () => {
   it('are those that expressions can name, and that have a type', () => {
     expect([...(shapeOf(schema)?.type.fields?.keys() ?? [])]).toEqual(['a', 'b__dash__c', 'l'])
     expect(object.keys()).toEqual(['a', 'b__dash__c', 'l'])
-    expect(object.size).toBe(3)
+    expect(object.size).toBe(6)
+    expect(object.hidden?.keys()).toEqual(['d e', 'free', 'more'])
     expect(['a', 'b__dash__c', 'b-c', 'free', 'more', 1n].map((key) => object.get(key))).toEqual([
       'x',
       'y',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkRules, measureRules } from '../../../../shared/model/cel/check-rules.ts'
 import { celRulesOf, hasRules } from '../../../../shared/model/cel/rules.ts'
 import { validateRules } from '../../../../shared/model/cel/validate-rules.ts'
-import type { Json } from '../../../../shared/model/json.ts'
+import type { Json, JsonObject } from '../../../../shared/model/json.ts'
 import type { StructuralSchema, ValidationRule } from '../../../../shared/model/schema/structural-schema.ts'
 
 const text: StructuralSchema = { type: 'string' }
@@ -204,6 +204,95 @@ describe('what was before an update', () => {
   ])('%s', (...row) => {
     const [, schema, old, value, errors] = row
     expect(found(schema, value, old)).toEqual(errors)
+  })
+})
+
+/** Source: apiserver, `cel/common/values.go`, where a field that is renamed counts as the same; here it does not. */
+describe('whether an object is as it was', () => {
+  const anything: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true }
+  const typed: StructuralSchema = { type: 'object', properties: { size: whole, l: { type: 'array', items: text } } }
+  const withField: StructuralSchema = { ...typed, properties: { ...typed.properties, free: anything } }
+  const open: StructuralSchema = { ...typed, ...anything }
+  const freeList: StructuralSchema = { type: 'object', properties: { l: { type: 'array', items: anything } } }
+  const freeMap: StructuralSchema = { type: 'object', properties: { m: { type: 'object', additionalProperties: {} } } }
+  const template: StructuralSchema = { type: 'object', 'x-kubernetes-embedded-resource': true, ...anything }
+  const meta = (labels: Json): Json => ({ apiVersion: 'v1', kind: 'K', metadata: { name: 'n', labels } })
+
+  it.each<[string, StructuralSchema, readonly [old: Json, value: Json], boolean]>([
+    ['a field of any type', withField, [{ free: { a: [1, { b: null }] } }, { free: { a: [1, { b: null }] } }], true],
+    ['a field of any type that changes', withField, [{ free: { a: [1] } }, { free: { a: [2] } }], false],
+    ['a field of any type that is new', withField, [{ size: 1 }, { size: 1, free: 1 }], false],
+    ['a field of any type that is gone', withField, [{ size: 1, free: null }, { size: 1 }], false],
+    [
+      'a field of a free object',
+      open,
+      [
+        { size: 1, a: 'x' },
+        { a: 'x', size: 1 },
+      ],
+      true,
+    ],
+    [
+      'a field of a free object that changes',
+      open,
+      [
+        { size: 1, a: 'x' },
+        { size: 1, a: 'y' },
+      ],
+      false,
+    ],
+    ['a field of a free object that has another name', open, [{ a: 'x' }, { b: 'x' }], false],
+    ['a field of a free object that is undefined', open, [{ size: 1, a: undefined }, { size: 1 }], true],
+    [
+      'a field that expressions see, beside one that they do not',
+      open,
+      [
+        { size: 1, a: 1 },
+        { size: 2, a: 1 },
+      ],
+      false,
+    ],
+    ['a free object without fields', { type: 'object', ...anything }, [{ a: 1 }, { a: 2 }], false],
+    ['a list of anything', freeList, [{ l: [1, 'a'] }, { l: [1, 'b'] }], false],
+    ['a map of anything', freeMap, [{ m: { a: 1 } }, { m: { a: true } }], false],
+    ['the labels of what is embedded', template, [meta({ a: 'x' }), meta({ a: 'y' })], false],
+    ['the same labels', template, [meta({ a: 'x' }), meta({ a: 'x' })], true],
+    ['what has no type itself', anything, [{ a: 1 }, { a: 2 }], false],
+    [
+      'what has no type itself and is the same',
+      anything,
+      [
+        [1, { a: 1 }],
+        [1, { a: 1 }],
+      ],
+      true,
+    ],
+  ])('%s', (_what, schema, [old, value], same) => {
+    // What is the same is not looked at, so that something beside it has to change.
+    const holder: StructuralSchema = { type: 'object', properties: { spec: schema } }
+    const rules = ruled('self.holder == oldSelf.holder', { type: 'object', properties: { holder, n: whole } })
+    expect(found(rules, { holder: { spec: value }, n: 2 }, { holder: { spec: old }, n: 1 })).toEqual(same ? [] : ['s'])
+    const alone = ruled('self == oldSelf', schema)
+    expect(found(alone, value, old)).toEqual(same ? [] : ['s'])
+  })
+
+  it('takes steps by the size of what expressions do not see', () => {
+    const large = (last: number): JsonObject => ({ free: [...Array(200).fill(1), last] })
+    const schema = ruled(`[${'0,'.repeat(999)}0].all(i, self == oldSelf || true)`, withField)
+    expect(validateRules(schema, large(1), { old: large(2) })[0]?.message).toContain('take too many steps')
+  })
+
+  it('does not depend on its own metadata, but for the name', () => {
+    const root = ruled('self.metadata == oldSelf.metadata && self.metadata.name == "n"', typed)
+    const object = (size: number, labels: Json): Json => ({ ...(meta(labels) as JsonObject), size })
+    const told = validateRules(root, object(2, { a: 'y' }), { old: object(1, { a: 'x' }), isResource: true })
+    expect(told).toEqual([])
+  })
+
+  it('is told of an object that an expression makes, too', () => {
+    expect(found(ruled('dyn(self) == {"size": 1}', typed), { size: 1 })).toEqual([])
+    expect(found(ruled('dyn(self) == {"size": 1}', open), { size: 1, a: 1 })).toEqual(['s'])
+    expect(found(ruled('{"size": 1, "a": 1} == dyn(self)', open), { size: 1, a: 1 })).toEqual(['s'])
   })
 })
 
