@@ -1,3 +1,4 @@
+import { itemName, topologyOf, type Topology } from './keyed-list.ts'
 import type { Meter } from './meter.ts'
 import type { Type } from './type.ts'
 import { CelDuration, Opaque, Optional, Timestamp, TypeValue, Uint, ValueMap, CelFailure, type Value } from './value.ts'
@@ -38,7 +39,54 @@ function isSameOptional({ value: a }: Optional, { value: b }: Optional, meter: M
 }
 
 function isSameList(a: readonly Value[], b: readonly Value[], meter: Meter): boolean {
-  return a.length === b.length && a.every((item, i) => isSame(item, b[i] ?? null, meter))
+  if (a.length !== b.length) return false
+  if (a.every((item, i) => isSame(item, b[i] ?? null, meter))) return true
+  const topology = topologyOf(a)
+  return topology !== undefined && isSameInAnyOrder(new Places(topology, a, meter), b, meter)
+}
+
+function isSameInAnyOrder(places: Places, items: readonly Value[], meter: Meter): boolean {
+  return items.every((item) => {
+    const place = places.find(item)
+    return place !== undefined && isSame(places.items[place] as Value, item, meter)
+  })
+}
+
+/** The items of a list of type `set` or `map`, each of them once, and where they are. */
+export class Places {
+  readonly items: Value[] = []
+  readonly #byName = new Map<string, number>()
+  readonly #topology: Topology
+  readonly #meter: Meter
+
+  constructor(topology: Topology, items: readonly Value[], meter: Meter) {
+    this.#topology = topology
+    this.#meter = meter
+    for (const item of items) this.put(item)
+  }
+
+  /** The place of an item that nothing tells apart from this one. */
+  find(item: Value): number | undefined {
+    return this.#placeOf(item, this.#nameOf(item))
+  }
+
+  #placeOf(item: Value, name: string | undefined): number | undefined {
+    if (name !== undefined) return this.#byName.get(name)
+    const place = this.items.findIndex((one) => isSame(one, item, this.#meter))
+    return place < 0 ? undefined : place
+  }
+
+  /** It takes the place of the one that it is not told apart from. */
+  put(item: Value): void {
+    const name = this.#nameOf(item)
+    const place = this.#placeOf(item, name) ?? this.items.length
+    this.items[place] = item
+    if (name !== undefined) this.#byName.set(name, place)
+  }
+
+  #nameOf(item: Value): string | undefined {
+    return itemName(item, this.#topology, this.#meter)
+  }
 }
 
 function isSameMap(a: ValueMap, b: ValueMap, meter: Meter): boolean {

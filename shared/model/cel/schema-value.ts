@@ -2,6 +2,7 @@ import { bytesFromBase64, isBase64 } from '../base64.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { hasField } from '../schema/own-field.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
+import { withTopology, type Topology } from './keyed-list.ts'
 import { readDuration, readTimestamp } from './times.ts'
 import { listOf, mapOf, objectOf, plain, type Type } from './type.ts'
 import { UntypedMap } from './untyped-value.ts'
@@ -34,7 +35,7 @@ function makeShape(schema: StructuralSchema, isResource: boolean): SchemaShape |
         ? mapShape(schema.additionalProperties)
         : objectShape(schema, isResource)
     case 'array':
-      return schema.items && listShape(schema.items)
+      return schema.items && listShape(schema.items, topologyIn(schema))
     case 'string':
       return texts[schema.format ?? ''] ?? text
     case 'integer':
@@ -87,11 +88,22 @@ const texts: Readonly<Record<string, SchemaShape>> = {
   'date-time': readText(plain.timestamp, timeOf),
 }
 
-function listShape(items: StructuralSchema): SchemaShape | undefined {
+function listShape(items: StructuralSchema, topology: Topology | undefined): SchemaShape | undefined {
   const shape = shapeOf(items)
   if (shape === undefined) return undefined
-  const read = (json: Json): Result => (Array.isArray(json) ? readAll(json, shape) : unfit(json))
+  const read = (json: Json): Result => {
+    const values = Array.isArray(json) ? readAll(json, shape) : unfit(json)
+    return topology !== undefined && Array.isArray(values) ? withTopology(values, topology) : values
+  }
   return { type: listOf(shape.type), read }
+}
+
+function topologyIn({
+  'x-kubernetes-list-type': type,
+  'x-kubernetes-list-map-keys': keys = [],
+}: StructuralSchema): Topology | undefined {
+  if (type === 'map') return { keys: keys.map((key) => escapeField(key) ?? key) }
+  return type === 'set' ? {} : undefined
 }
 
 function readAll(items: readonly Json[], { read }: SchemaShape): Result {

@@ -1,4 +1,5 @@
-import { compareBytes, compareNumbers, compareTexts, isSame, numberOf } from '../equality.ts'
+import { compareBytes, compareNumbers, compareTexts, isSame, numberOf, Places } from '../equality.ts'
+import { topologyOf, withTopology, type Topology } from '../keyed-list.ts'
 import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { CelDuration, CelFailure, Timestamp, Uint, type Result, type Value, type ValueMap } from '../value.ts'
@@ -88,6 +89,11 @@ const numbers: Readonly<Record<string, Run>> = {
   '!_(bool) bool': ([a]) => a === false,
 }
 
+/** Items that come again take the places of those before. */
+function unite(topology: Topology, all: readonly Value[], meter: Meter): Result {
+  return withTopology(new Places(topology, all, meter).items, topology)
+}
+
 const joins: Readonly<Record<string, Run>> = {
   '_+_(string, string) string': ([a, b], meter) => {
     spendText(meter, a as string, b as string)
@@ -104,7 +110,9 @@ const joins: Readonly<Record<string, Run>> = {
   '_+_(list(A), list(A)) list(A)': ([a, b], meter) => {
     const [one, other] = [a as readonly Value[], b as readonly Value[]]
     meter.spend(one.length + other.length)
-    return [...one, ...other]
+    const topology = topologyOf(one)
+    const all = [...one, ...other]
+    return topology === undefined ? all : unite(topology, all, meter)
   },
   '_in_(A, list(A)) bool': ([a, b], meter) => (b as readonly Value[]).some((item) => isSame(a as Value, item, meter)),
   '_in_(A, map(A, B)) bool': ([a, b]) => (b as ValueMap).get(a as Value) !== undefined,
