@@ -1,5 +1,5 @@
 import { objectsOf, textsOf } from '../model/access/rules.ts'
-import { PatternBudget } from '../model/cel/pattern-budget.ts'
+import { CompileBudget } from '../model/cel/compile-budget.ts'
 import { dnsLabelFault, dnsSubdomainFault } from '../model/dns-name.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -244,7 +244,7 @@ export function checkPolicy({ metadata, spec }: ApiObject): readonly FieldError[
     ...checkBase(spec),
     ...checkMessages(validations),
     ...checkAnnotationKeys(auditAnnotations, metadata.name),
-    ...(length.length > 0 ? length : compilePolicy(spec, new PatternBudget()).errors),
+    ...(length.length > 0 ? length : compilePolicy(spec, new CompileBudget()).errors),
   ]
 }
 
@@ -320,7 +320,7 @@ export function checkMutatingPolicy({ spec }: ApiObject): readonly FieldError[] 
     ...checkBase(spec),
     ...checkOperations(matchConstraints, 'spec.matchConstraints'),
     ...checkEach(sent, (mutation, i) => checkMutation(mutation, entry('spec.mutations', i))),
-    ...(length.length > 0 ? length : compileMutations(spec, new PatternBudget()).errors),
+    ...(length.length > 0 ? length : compileMutations(spec, new CompileBudget()).errors),
   ]
 }
 

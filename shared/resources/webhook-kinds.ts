@@ -1,4 +1,4 @@
-import { PatternBudget } from '../model/cel/pattern-budget.ts'
+import { CompileBudget } from '../model/cel/compile-budget.ts'
 import { isObject, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { checkReviewVersions } from '../model/review-versions.ts'
@@ -87,7 +87,7 @@ function checkLength(webhooks: readonly JsonObject[]): readonly FieldError[] {
 }
 
 function checkConditions(webhooks: readonly JsonObject[]): readonly FieldError[] {
-  const budget = new PatternBudget()
+  const budget = new CompileBudget()
   return webhooks.flatMap((one, i) => {
     const path = child(entry('webhooks', i), 'matchConditions')
     return compileConditions(conditionsOf(one), path, budget).errors

@@ -141,12 +141,15 @@ const limits: Readonly<Record<string, readonly number[]>> = {
   ],
   'a pattern in a schema or an expression': [pattern('longestPattern'), pattern('largestPattern')],
   'all patterns of a definition, a policy or a configuration of webhooks, those in its expressions among them': [
-    constant(`${model}/cel/pattern-budget.ts`, 'patternStepsMax'),
+    constant(`${model}/cel/compile-budget.ts`, 'patternStepsMax'),
     pattern('stepsOfPattern'),
     pattern('stepsOfUnrolled'),
     pattern('stepsOfCharacter'),
     pattern('stepsOfClass'),
     pattern('stepsOfCategory'),
+  ],
+  'types that are looked at to check all expressions of a definition, a policy or a configuration of webhooks': [
+    constant(`${model}/cel/type.ts`, 'looksMax'),
   ],
   'a pattern that an expression computes': [],
   'defaults of a version of a definition, held against its schema': [

@@ -2,13 +2,14 @@ import { isObject } from '../json.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { hasRules, celRulesOf } from './rules.ts'
+import type { TypeBudget } from './type.ts'
 
 /**
  * What is wrong with the rules of a schema that is right otherwise: they do not compile, they do not come to a bool, or
- * they speak of the value before where nobody can tell which it was.
+ * they speak of the value before where nobody can tell which it was. `types` is left out where each may have all looks.
  */
-export function checkRules(schema: StructuralSchema, path = ''): readonly FieldError[] {
-  return checkNode(schema, { path, isResource: true, hasOld: true })
+export function checkRules(schema: StructuralSchema, path = '', types?: TypeBudget): readonly FieldError[] {
+  return checkNode(schema, { path, isResource: true, hasOld: true, types })
 }
 
 interface Place {
@@ -16,14 +17,15 @@ interface Place {
   readonly isResource: boolean
   /** The value before an update can be told. */
   readonly hasOld: boolean
+  readonly types: TypeBudget | undefined
 }
 
 function checkNode(schema: StructuralSchema, place: Place): readonly FieldError[] {
   if (!hasRules(schema)) return []
-  const { path, hasOld } = place
+  const { path, hasOld, types } = place
   const { properties = {}, items, additionalProperties: others } = schema
   const below = (part: StructuralSchema, at: string, canTell: boolean): readonly FieldError[] =>
-    checkNode(part, { path: at, isResource: false, hasOld: canTell })
+    checkNode(part, { path: at, isResource: false, hasOld: canTell, types })
   const isMap = schema['x-kubernetes-list-type'] === 'map'
   const isAtomic = schema['x-kubernetes-map-type'] === 'atomic'
   return [
@@ -36,9 +38,9 @@ function checkNode(schema: StructuralSchema, place: Place): readonly FieldError[
   ]
 }
 
-function checkOwn(schema: StructuralSchema, { path, isResource, hasOld }: Place): readonly FieldError[] {
+function checkOwn(schema: StructuralSchema, { path, isResource, hasOld, types }: Place): readonly FieldError[] {
   const field = child(path, 'x-kubernetes-validations')
-  const { rules, faults } = celRulesOf(schema, isResource)
+  const { rules, faults } = celRulesOf(schema, isResource, types)
   const sent = schema['x-kubernetes-validations'] ?? []
   return [
     ...faults.map(({ i, field: name, fault }) => {

@@ -18,7 +18,7 @@ import type { Meter } from './meter.ts'
 import { overloadsOf } from './overload.ts'
 import { parseExpression } from './parse.ts'
 import { tryCompile } from './patterns.ts'
-import { Bindings, showType, type Type } from './type.ts'
+import { Bindings, showType, TypeBudget, type Type } from './type.ts'
 import { CelFailure, type Result } from './value.ts'
 
 /** An expression that runs on values of its variables. */
@@ -44,8 +44,9 @@ const functionsOfChanges = lazy(() => overloadsOf([...ofPolicies, jsonPatches]))
 export function checkParts(
   text: string,
   variables: Readonly<Record<string, Type>>,
+  types = new TypeBudget(),
 ): { readonly expression: Expression; readonly parts: ReadonlyMap<Expression, Built> } | undefined {
-  const bindings = new Bindings()
+  const bindings = new Bindings(types)
   const parts = new Map<Expression, Built>()
   const note = (part: Expression, built: Built): void => void parts.set(part, built)
   try {
@@ -78,9 +79,10 @@ export function compileExpression(
   text: string,
   variables: Readonly<Record<string, Type>>,
   goal: readonly Type['kind'][] | PolicyGoal,
+  types = new TypeBudget(),
 ): Program | { readonly fault: string } {
   try {
-    const bindings = new Bindings()
+    const bindings = new Bindings(types)
     const patterns = new Map<string, Pattern>()
     const usePattern = (source: string): string | undefined => checkPattern(source, patterns)
     const scope = { variables: placesOf(variables), bindings, checkPattern: usePattern, ...languageOf(goal) }

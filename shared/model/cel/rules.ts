@@ -3,7 +3,7 @@ import { readsName } from './expression.ts'
 import { parseExpression } from './parse.ts'
 import { compileExpression, type Program } from './program.ts'
 import { shapeOf } from './schema-value.ts'
-import { optionalOf, plain } from './type.ts'
+import { optionalOf, plain, type TypeBudget } from './type.ts'
 
 /** A rule of a schema, ready to run. */
 export interface CompiledRule {
@@ -29,27 +29,29 @@ export interface CompiledRules {
 const compiled = new WeakMap<StructuralSchema, CompiledRules>()
 const none: CompiledRules = { rules: [], faults: [] }
 
-/** The rules of one place of a schema, compiled once. */
-export function celRulesOf(schema: StructuralSchema, isResource: boolean): CompiledRules {
+/** The rules of one place of a schema, compiled once. Those that there are too many types for are left out. */
+export function celRulesOf(schema: StructuralSchema, isResource: boolean, types?: TypeBudget): CompiledRules {
   const rules = schema['x-kubernetes-validations']
   if (rules === undefined || rules.length === 0) return none
   const known = compiled.get(schema)
   if (known !== undefined) return known
-  const made = compileRules(schema, rules, isResource)
-  compiled.set(schema, made)
+  const made = compileRules(schema, isResource, types)
+  if (types?.isSpent !== true) compiled.set(schema, made)
   return made
 }
 
-function compileRules(schema: StructuralSchema, rules: readonly ValidationRule[], isResource: boolean): CompiledRules {
+function compileRules(schema: StructuralSchema, isResource: boolean, types: TypeBudget | undefined): CompiledRules {
+  const rules = schema['x-kubernetes-validations'] ?? []
   const self = shapeOf(schema, isResource)?.type ?? plain.dyn
   const good: CompiledRule[] = []
   const faults: RuleFault[] = []
   for (const [i, rule] of rules.entries()) {
+    if (types?.isSpent === true) break
     const oldSelf = rule.optionalOldSelf === true ? optionalOf(self) : self
-    const program = compileExpression(rule.rule, { self, oldSelf }, ['bool'])
+    const program = compileExpression(rule.rule, { self, oldSelf }, ['bool'], types)
     const { messageExpression = '' } = rule
     const message =
-      messageExpression === '' ? undefined : compileExpression(messageExpression, { self, oldSelf }, ['string'])
+      messageExpression === '' ? undefined : compileExpression(messageExpression, { self, oldSelf }, ['string'], types)
     if ('fault' in program) faults.push({ i, field: 'rule', fault: program.fault })
     if (message !== undefined && 'fault' in message)
       faults.push({ i, field: 'messageExpression', fault: message.fault })

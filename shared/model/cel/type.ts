@@ -79,21 +79,36 @@ function opaque(name: string): Type {
 }
 
 /**
- * So many types are looked at for one expression. A type that holds another one twice is twice as large, and so on: a
- * short expression would have types that nobody comes to the end of.
+ * So many types are looked at for all expressions of a definition, a policy or a configuration. A type that holds
+ * another one twice is twice as large, and so on: a short expression would have types that nobody comes to the end of.
  */
 const looksMax = 500_000
+
+/** What is left of these looks. */
+export class TypeBudget {
+  #left = looksMax
+
+  /** Throws ExpressionError where there is none. */
+  look(): void {
+    if (--this.#left < 0)
+      throw new ExpressionError('has types that are too large, with those of the expressions before it', 0)
+  }
+
+  get isSpent(): boolean {
+    return this.#left < 0
+  }
+}
 
 /** What parameters stand for, while one expression is checked. Throws ExpressionError where types get too large. */
 export class Bindings {
   readonly #bound = new Map<string, Type>()
   /** The names of what is bound, in the order of it: nothing is bound twice. */
   readonly #newest: string[] = []
+  readonly #budget: TypeBudget
   #made = 0
-  #looks = 0
 
-  #look(): void {
-    if (++this.#looks > looksMax) throw new ExpressionError('has types that are too large', 0)
+  constructor(budget: TypeBudget) {
+    this.#budget = budget
   }
 
   fresh(): Type {
@@ -104,7 +119,7 @@ export class Bindings {
   renew(types: readonly Type[]): readonly Type[] {
     const names = new Map<string, Type>()
     const copy = (type: Type): Type => {
-      this.#look()
+      this.#budget.look()
       if (type.kind === 'parameter') {
         const known = names.get(type.name) ?? this.fresh()
         names.set(type.name, known)
@@ -117,7 +132,7 @@ export class Bindings {
 
   /** With all that is known of its parameters; what nothing is known of is dynamic. */
   settle(type: Type): Type {
-    this.#look()
+    this.#budget.look()
     const found = this.find(type)
     if (found.kind === 'parameter') return found
     return found.of.length === 0 ? found : { ...found, of: found.of.map((part) => this.settle(part)) }
@@ -135,7 +150,7 @@ export class Bindings {
 
   /** Whether both can be one type; parameters are bound on the way. */
   unify(one: Type, other: Type): boolean {
-    this.#look()
+    this.#budget.look()
     const [a, b] = [this.find(one), this.find(other)]
     if (a === b) return true
     if (a.kind === 'parameter') return this.#bind(a, b)
@@ -157,7 +172,7 @@ export class Bindings {
   }
 
   #holds(type: Type, inner: Type): boolean {
-    this.#look()
+    this.#budget.look()
     const found = this.find(type)
     return found === inner || found.of.some((part) => this.#holds(part, inner))
   }

@@ -1,5 +1,6 @@
 import { checkReviewVersions } from '../review-versions.ts'
 import { measureRules } from '../cel/check-rules.ts'
+import { CompileBudget } from '../cel/compile-budget.ts'
 import { checkRuleCosts } from '../cel/cost/check-costs.ts'
 import { checkPatterns } from './check-patterns.ts'
 import { checkNames, checkNamesUnchanged } from './check-names.ts'
@@ -13,6 +14,7 @@ import type {
 } from '../custom-resource-definition.ts'
 import { equal, type Json } from '../json.ts'
 import { child, entry, fieldRequired, type FieldError, forbidden, invalid, tooMany } from '../schema/field-error.ts'
+import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { checkWebhookClient } from '../webhook-client.ts'
 import { validate } from '../schema/validate.ts'
 
@@ -55,11 +57,15 @@ function checkVersions(
     const detail = `rules of x-kubernetes-validations have ${ruleText} characters in all, and may have ${ruleTextMax}`
     return [forbidden(field, detail)]
   }
-  const excess = isUnchanged(versions, live) ? [] : checkPatterns(versions)
+  // What is stored already is let be.
+  const budget = isUnchanged(versions, live) ? undefined : new CompileBudget()
+  const excess = budget === undefined ? [] : checkPatterns(versions, budget)
   if (excess.length > 0) return excess
   const errors = versions.flatMap((version, i) => {
-    const found = checkVersion(version, entry(field, i))
-    return found.length > 0 ? found : checkCosts(version, entry(field, i), live)
+    const found = checkVersion(version, entry(field, i), budget?.types)
+    const root = rootToCheck(version, live)
+    if (found.length > 0 || root === undefined) return found
+    return checkRuleCosts(root, child(entry(field, i), 'schema.openAPIV3Schema'), budget?.types)
   })
   if (new Set(names).size < names.length) errors.push(invalid(field, names, 'must contain unique version names'))
   if (versions.filter(({ storage }) => storage).length !== 1) {
@@ -77,16 +83,14 @@ function isUnchanged(
   return live !== undefined && equal(schemasOf(versions), schemasOf(live.spec.versions))
 }
 
-/** What is stored already is let be: its objects have been held against it. */
-function checkCosts(
+/** The schema whose rules may cost too much. One that is stored already has had objects held against it. */
+function rootToCheck(
   { name, schema }: CustomResourceDefinitionVersion,
-  path: string,
   live: CustomResourceDefinition | undefined,
-): readonly FieldError[] {
+): StructuralSchema | undefined {
   const root = schema?.openAPIV3Schema
   const before = live?.spec.versions.find((version) => version.name === name)?.schema?.openAPIV3Schema
-  if (root === undefined || (before !== undefined && equal(root, before))) return []
-  return checkRuleCosts(root, child(path, 'schema.openAPIV3Schema'))
+  return before !== undefined && equal(root, before) ? undefined : root
 }
 
 function checkStoredVersions({ spec, status }: CustomResourceDefinition): readonly FieldError[] {

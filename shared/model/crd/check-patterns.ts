@@ -1,18 +1,20 @@
-import { PatternBudget } from '../cel/pattern-budget.ts'
+import type { CompileBudget } from '../cel/compile-budget.ts'
 import type { CustomResourceDefinitionVersion } from '../custom-resource-definition.ts'
 import { isObject } from '../json.ts'
 import { child, entry, type FieldError } from '../schema/field-error.ts'
 
 /** Whether all patterns of a definition together are too much to compile; those in its rules count, too. */
-export function checkPatterns(versions: readonly CustomResourceDefinitionVersion[]): readonly FieldError[] {
-  const budget = new PatternBudget()
+export function checkPatterns(
+  versions: readonly CustomResourceDefinitionVersion[],
+  budget: CompileBudget,
+): readonly FieldError[] {
   return versions.flatMap(({ schema }, i) =>
     checkNode(schema?.openAPIV3Schema, child(entry('spec.versions', i), 'schema.openAPIV3Schema'), budget),
   )
 }
 
 /** What stands there may be anything: nothing has been checked before. */
-function checkNode(node: unknown, path: string, budget: PatternBudget): readonly FieldError[] {
+function checkNode(node: unknown, path: string, budget: CompileBudget): readonly FieldError[] {
   if (!isObject(node) || budget.isSpent) return []
   const { pattern, 'x-kubernetes-validations': rules, properties, ...others } = node
   const errors = typeof pattern === 'string' ? [...budget.spend(pattern, child(path, 'pattern'))] : []
@@ -29,7 +31,7 @@ function checkNode(node: unknown, path: string, budget: PatternBudget): readonly
   return errors
 }
 
-function checkRuleTexts(rules: readonly unknown[], path: string, budget: PatternBudget): readonly FieldError[] {
+function checkRuleTexts(rules: readonly unknown[], path: string, budget: CompileBudget): readonly FieldError[] {
   return rules.flatMap((rule, i) =>
     (['rule', 'messageExpression'] as const).flatMap((field) => {
       const text = isObject(rule) ? rule[field] : undefined

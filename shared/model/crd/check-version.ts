@@ -1,3 +1,4 @@
+import type { TypeBudget } from '../cel/type.ts'
 import type { CustomResourceDefinitionVersion } from '../custom-resource-definition.ts'
 import { dnsLabelFault } from '../dns-name.ts'
 import { isObject } from '../json.ts'
@@ -17,13 +18,17 @@ import type { StructuralSchema } from '../schema/structural-schema.ts'
 import type { PrinterColumn, ScalePaths } from '../served-kind.ts'
 
 /** One version of a kind: its schema, and the paths into it. */
-export function checkVersion(version: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
+export function checkVersion(
+  version: CustomResourceDefinitionVersion,
+  path: string,
+  types: TypeBudget | undefined,
+): readonly FieldError[] {
   const { name, schema, subresources, additionalPrinterColumns: columns = [] } = version
   const nameFault = dnsLabelFault(name)
   return [
     ...(nameFault === undefined ? [] : [invalid(child(path, 'name'), name, nameFault)]),
     ...checkDeprecation(version, path),
-    ...checkSchema(version, child(path, 'schema.openAPIV3Schema')),
+    ...checkSchema(version, child(path, 'schema.openAPIV3Schema'), types),
     ...(subresources?.scale === undefined ? [] : checkScale(subresources.scale, child(path, 'subresources.scale'))),
     ...checkColumns(columns, child(path, 'additionalPrinterColumns')),
     ...checkSelectableFields(version, schema?.openAPIV3Schema ?? {}, child(path, 'selectableFields')),
@@ -54,11 +59,15 @@ function checkDeprecation(
   return [invalid(field, deprecationWarning, 'must only contain printable UTF-8 characters')]
 }
 
-function checkSchema({ schema, subresources }: CustomResourceDefinitionVersion, path: string): readonly FieldError[] {
+function checkSchema(
+  { schema, subresources }: CustomResourceDefinitionVersion,
+  path: string,
+  types: TypeBudget | undefined,
+): readonly FieldError[] {
   const root = schema?.openAPIV3Schema
   if (root === undefined)
     return [fieldRequired(path, 'say at least type: object and x-kubernetes-preserve-unknown-fields: true')]
-  const errors = checkStructural(root, path)
+  const errors = checkStructural(root, path, types)
   if (errors.length > 0 || subresources?.status === undefined) return errors
   return Object.entries(root)
     .filter(([keyword, value]) => !besideStatus.has(keyword) && value !== false && value !== null)

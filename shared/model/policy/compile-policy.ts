@@ -1,4 +1,4 @@
-import type { PatternBudget } from '../cel/pattern-budget.ts'
+import type { CompileBudget } from '../cel/compile-budget.ts'
 import { compileExpression, type PolicyGoal, type Program } from '../cel/program.ts'
 import { objectOf, parseType, plain, type Type } from '../cel/type.ts'
 import { child, entry, invalid, type FieldError } from '../schema/field-error.ts'
@@ -65,7 +65,7 @@ const policyVariables = [
  */
 export function compilePolicy(
   spec: PolicySpec,
-  budget?: PatternBudget,
+  budget?: CompileBudget,
 ): {
   readonly policy: CompiledPolicy
   readonly errors: readonly FieldError[]
@@ -92,7 +92,7 @@ export function compilePolicy(
 /** The same of a policy that changes what is written. */
 export function compileMutations(
   spec: MutatingPolicySpec,
-  budget?: PatternBudget,
+  budget?: CompileBudget,
 ): {
   readonly policy: CompiledMutations
   readonly errors: readonly FieldError[]
@@ -113,7 +113,7 @@ export function compileMutations(
 export function compileConditions(
   matchConditions: NonNullable<PolicyBase['matchConditions']>,
   path: string,
-  budget?: PatternBudget,
+  budget?: CompileBudget,
 ): { readonly conditions: CompiledBase; readonly errors: readonly FieldError[] } {
   const { base, errors } = compileBase({ matchConditions }, path, budget)
   return { conditions: base, errors }
@@ -126,7 +126,7 @@ type Compile = (field: string, text: string, goal: PolicyGoal) => Program | unde
 function compileBase(
   spec: PolicyBase,
   conditionsAt: string,
-  budget?: PatternBudget,
+  budget?: CompileBudget,
 ): {
   readonly base: CompiledBase
   readonly compile: Compile
@@ -136,7 +136,8 @@ function compileBase(
   const known = new Map<string, Type>()
   const compile: Compile = (field, text, goal) => {
     errors.push(...(budget?.spendOnExpression(text, field) ?? []))
-    const made = budget?.isSpent === true ? undefined : compileExpression(text, typesWith(known, spec, goal), goal)
+    const made =
+      budget?.isSpent === true ? undefined : compileExpression(text, typesWith(known, spec, goal), goal, budget?.types)
     if (made !== undefined && 'fault' in made) errors.push(invalid(field, text, `compilation failed: ${made.fault}`))
     return made === undefined || 'fault' in made ? undefined : made
   }

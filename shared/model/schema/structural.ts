@@ -1,4 +1,5 @@
 import { checkRules } from '../cel/check-rules.ts'
+import type { TypeBudget } from '../cel/type.ts'
 import type { Json } from '../json.ts'
 import { child, entry, type FieldError, forbidden, invalid, fieldRequired } from './field-error.ts'
 import { checkKeywords } from './keywords.ts'
@@ -16,13 +17,13 @@ import type { Budget } from './walk.ts'
  * to use. Source: apiextensions-apiserver, `schema/validation.go`, `schema/complete.go`,
  * `apis/apiextensions/validation`.
  */
-export function checkStructural(schema: unknown, path = ''): readonly FieldError[] {
-  return findErrors(schema, path).slice(0, mostErrors)
+export function checkStructural(schema: unknown, path = '', types?: TypeBudget): readonly FieldError[] {
+  return findErrors(schema, path, types).slice(0, mostErrors)
 }
 
 const mostErrors = 100
 
-function findErrors(schema: unknown, path: string): readonly FieldError[] {
+function findErrors(schema: unknown, path: string, types: TypeBudget | undefined): readonly FieldError[] {
   const keywordErrors = checkKeywords(schema as Json, path)
   if (keywordErrors.length > 0) return keywordErrors
   const structureErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkNode)
@@ -31,7 +32,7 @@ function findErrors(schema: unknown, path: string): readonly FieldError[] {
   const budget = { steps: defaultStepsMax }
   const checkOwnDefault: Check = (node, place) => checkDefault(node, place, budget)
   const defaultErrors = walk(schema as StructuralSchema, { path, level: 'root' }, checkOwnDefault)
-  return [...defaultErrors, ...checkRules(schema as StructuralSchema, path)]
+  return [...defaultErrors, ...checkRules(schema as StructuralSchema, path, types)]
 }
 
 /** All defaults of a schema are held against it while one request waits. */

@@ -2,7 +2,7 @@ import { child, entry, forbidden, type FieldError } from '../../schema/field-err
 import type { StructuralSchema } from '../../schema/structural-schema.ts'
 import { hasRules } from '../rules.ts'
 import { shapeOf } from '../schema-value.ts'
-import { optionalOf } from '../type.ts'
+import { optionalOf, type TypeBudget } from '../type.ts'
 import { declaredBy, requestBytesMax, type Declared } from './declared.ts'
 import { estimateCost } from './estimate.ts'
 import { product, sum } from './size.ts'
@@ -18,9 +18,9 @@ const namedMax = 4
  * The rules of a valid schema that may cost too much at worst, so that no object turns out to be too expensive later.
  * Source: apiextensions-apiserver, `apis/apiextensions/validation`.
  */
-export function checkRuleCosts(schema: StructuralSchema, path: string): readonly FieldError[] {
+export function checkRuleCosts(schema: StructuralSchema, path: string, types?: TypeBudget): readonly FieldError[] {
   if (!hasRules(schema)) return []
-  const costs = costsOf(schema, { path, isResource: true, values: 1 })
+  const costs = costsOf(schema, { path, isResource: true, values: 1, types })
   const all = sum(...costs.map(({ cost }) => cost))
   const own = costs
     .filter(({ cost }) => cost > ruleCostMax)
@@ -46,6 +46,7 @@ interface Place {
   readonly isResource: boolean
   /** How many values there can be at this place; undefined without a bound. */
   readonly values: number | undefined
+  readonly types: TypeBudget | undefined
 }
 
 interface RuleCost {
@@ -56,12 +57,12 @@ interface RuleCost {
 
 function costsOf(schema: StructuralSchema, place: Place): readonly RuleCost[] {
   if (!hasRules(schema)) return []
-  const { path, values } = place
+  const { path, values, types } = place
   const { properties = {}, items, additionalProperties: others } = schema
   const each = childrenMax(schema)
   const count = values === undefined || each === undefined ? undefined : product(values, each)
   const below = (part: StructuralSchema, at: string): readonly RuleCost[] =>
-    costsOf(part, { path: at, isResource: false, values: count })
+    costsOf(part, { path: at, isResource: false, values: count, types })
   return [
     ...ownCosts(schema, place),
     ...Object.entries(properties).flatMap(([name, part]) => below(part, entry(child(path, 'properties'), name))),
@@ -75,7 +76,7 @@ function childrenMax({ type, additionalProperties, maxProperties, maxItems }: St
   return type === 'object' && additionalProperties !== undefined ? maxProperties : 1
 }
 
-function ownCosts(schema: StructuralSchema, { path, isResource, values }: Place): readonly RuleCost[] {
+function ownCosts(schema: StructuralSchema, { path, isResource, values, types }: Place): readonly RuleCost[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   const self = rules.length === 0 ? undefined : declaredBy(schema, isResource)
   if (self === undefined) return []
@@ -85,10 +86,10 @@ function ownCosts(schema: StructuralSchema, { path, isResource, values }: Place)
     if (type === undefined) return []
     const variables = { self: type, oldSelf: optionalOldSelf === true ? optionalOf(type) : type }
     const field = entry(child(path, 'x-kubernetes-validations'), i)
-    const cost = product(estimateCost(rule, variables, self), count)
+    const cost = product(estimateCost(rule, variables, self, types), count)
     const ofRule: RuleCost = { field: child(field, 'rule'), what: 'rule', cost }
     if (messageExpression === '') return [ofRule]
-    const messageCost = estimateCost(messageExpression, variables, self)
+    const messageCost = estimateCost(messageExpression, variables, self, types)
     return [ofRule, { field: child(field, 'messageExpression'), what: 'messageExpression', cost: messageCost }]
   })
 }

@@ -1,20 +1,28 @@
 import type { Built } from '../built.ts'
 import { dottedName, type Expression, type Loop } from '../expression.ts'
 import { checkParts } from '../program.ts'
-import type { Type } from '../type.ts'
+import { TypeBudget, type Type } from '../type.ts'
 import type { Value } from '../value.ts'
 import { callCost, ownSize, type Costed } from './call-costs.ts'
 import type { Declared } from './declared.ts'
-import { either, exactly, product, sum, type Size } from './size.ts'
+import { either, exactly, product, sum, unknownSize, type Size } from './size.ts'
 
 /**
  * What an expression may cost at most, in Kubernetes' units, of which one is some 50 ns there; 0 for a text that does
- * not compile. `self` is what the variables are. Source: cel-go, `checker/cost.go`, and apiserver, `library/cost.go`:
- * what is odd in it is so there, since a definition that is accepted there shall be accepted here.
+ * not compile, and more than any may cost where types are too large to tell. `self` is what the variables are.
+ * Source: cel-go, `checker/cost.go`, and apiserver, `library/cost.go`: what is odd in it is so there, since a
+ * definition that is accepted there shall be accepted here.
  */
-export function estimateCost(text: string, variables: Readonly<Record<string, Type>>, self: Declared): number {
-  const checked = checkParts(text, variables)
-  if (checked === undefined) return 0
+export function estimateCost(
+  text: string,
+  variables: Readonly<Record<string, Type>>,
+  self: Declared,
+  types = new TypeBudget(),
+): number {
+  // Whoever spent the last look was told so.
+  if (types.isSpent) return 0
+  const checked = checkParts(text, variables, types)
+  if (checked === undefined) return types.isSpent ? unknownSize.max : 0
   return costOf(checked.expression, { parts: checked.parts, self, ranges: new Map(), bound: new Map() }).cost
 }
 

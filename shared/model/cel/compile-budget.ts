@@ -3,12 +3,14 @@ import { compileStepsOf } from '../schema/pattern.ts'
 import { ExpressionError } from './expression.ts'
 import { parseExpression } from './parse.ts'
 import { literalPatterns } from './patterns.ts'
+import { TypeBudget } from './type.ts'
 
 /** All patterns of a definition, a policy or a configuration are compiled while one request waits: 30 ms. */
 const patternStepsMax = 1_000_000
 
-/** What the patterns of one object may still take to compile. Each text counts once, since it is compiled once. */
-export class PatternBudget {
+/** What the expressions of one object may still take to compile, and its patterns, of which each text counts once. */
+export class CompileBudget {
+  readonly types = new TypeBudget()
   readonly #known = new Set<string>()
   #left = patternStepsMax
 
@@ -26,7 +28,7 @@ export class PatternBudget {
   }
 
   get isSpent(): boolean {
-    return this.#left < 0
+    return this.#left < 0 || this.types.isSpent
   }
 }
 
