@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts'
 import { hasField } from '../schema/own-field.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { withTopology, type Topology } from './keyed-list.ts'
-import { readDuration, readTimestamp } from './times.ts'
+import { readFormatDuration, readTimestamp } from './times.ts'
 import { listOf, mapOf, objectOf, plain, type Type } from './type.ts'
 import { UntypedMap } from './untyped-value.ts'
 import { CelDuration, CelFailure, Timestamp, ValueMap, type Result, type Value } from './value.ts'
@@ -81,7 +81,7 @@ function readBytes(value: string): Uint8Array | undefined {
 const texts: Readonly<Record<string, SchemaShape>> = {
   byte: readText(plain.bytes, readBytes),
   duration: readText(plain.duration, (value) => {
-    const ns = readDuration(value)
+    const ns = readFormatDuration(value)
     return ns === undefined ? undefined : new CelDuration(ns)
   }),
   date: readText(plain.timestamp, (value) => timeOf(`${value}T00:00:00Z`)),

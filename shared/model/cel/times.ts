@@ -11,10 +11,13 @@ const units: Readonly<Record<string, bigint>> = {
   ns: 1n,
 }
 
+/** Longer texts are no durations. */
+const lengthMax = 100
+
 /** A duration as Go writes it, such as `1h30m`; undefined for any other text, and for what is beyond 292 years. */
 export function readDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n
-  if (text.length > 100 || !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/.test(text))
+  if (text.length > lengthMax || !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/.test(text))
     return undefined
   let ns = 0n
   for (const [, digits = '', unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
@@ -23,8 +26,38 @@ export function readDuration(text: string): bigint | undefined {
     ns += BigInt(whole) * size
     if (fraction !== '') ns += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length)
   }
-  const signed = text.startsWith('-') ? -ns : ns
-  return BigInt.asIntN(64, signed) === signed ? signed : undefined
+  return asNanoseconds(text.startsWith('-') ? -ns : ns)
+}
+
+/** Of what is within 64 bits. */
+function asNanoseconds(ns: bigint): bigint | undefined {
+  return BigInt.asIntN(64, ns) === ns ? ns : undefined
+}
+
+/** By the words that Scala writes for units, of which some may go on: `7d`, `3 days`. */
+const words: readonly (readonly [RegExp, bigint])[] = [
+  [/^(?:ns$|nano)/, 1n],
+  [/^(?:[u\u00b5]s$|micro)/, 1_000n],
+  [/^(?:ms$|milli)/, 1_000_000n],
+  [/^(?:s$|sec)/, 1_000_000_000n],
+  [/^(?:m$|min)/, 60_000_000_000n],
+  [/^(?:hr?$|hour)/, 3_600_000_000_000n],
+  [/^(?:d$|day)/, 86_400_000_000_000n],
+  [/^(?:wk?$|week)/, 604_800_000_000_000n],
+]
+
+/**
+ * The same of a text that `format: duration` takes: as Go writes it, or else the sum of all numbers with a unit behind
+ * them. Source: kube-openapi, `strfmt.ParseDuration`, where a sum beyond 292 years begins again.
+ */
+export function readFormatDuration(text: string): bigint | undefined {
+  const exact = readDuration(text)
+  if (exact !== undefined || text.length > lengthMax) return exact
+  const parts = [...text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)].flatMap(([, digits = '', word = '']) => {
+    const [, size] = words.find(([form]) => form.test(word.toLowerCase())) ?? []
+    return size === undefined ? [] : [BigInt(digits) * size]
+  })
+  return parts.length === 0 ? undefined : asNanoseconds(parts.reduce((sum, part) => sum + part, 0n))
 }
 
 /** As CEL prints a duration: seconds. */

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest'
 import {
   civilOf,
   readDuration,
+  readFormatDuration,
   readTimestamp,
   showDuration,
   showTimestamp,
 } from '../../../../shared/model/cel/times.ts'
+import { stringFormat } from '../../../../shared/model/schema/formats.ts'
 
 const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n
 /** From the year 0001 to the year 9999. */
@@ -107,5 +109,79 @@ describe('a duration', () => {
     [1n, '0.000000001s'],
   ])('%s ns is shown as %s', (value, shown) => {
     expect(showDuration(value)).toBe(shown)
+  })
+})
+
+describe('a duration of a field with that format', () => {
+  const [second, day] = [ns(1), ns(86_400)]
+  it.each<[string, bigint | undefined]>([
+    ['1h30m', ns(5_400)],
+    ['-1.5s', -1_500_000_000n],
+    ['0', 0n],
+    ['7d', 7n * day],
+    ['2w', 14n * day],
+    ['1wk', 7n * day],
+    ['3 days', 3n * day],
+    ['1 week and 2 Days', 9n * day],
+    ['5\tmin', ns(300)],
+    ['1 hr', ns(3_600)],
+    ['2 hours', ns(7_200)],
+    ['4sec', 4n * second],
+    ['6 nanos', 6n],
+    ['6NS', 6n],
+    ['2 \u00b5s', 2_000n],
+    ['2 us', 2_000n],
+    ['3 microseconds', 3_000n],
+    ['2 ms', 2_000_000n],
+    ['3 milliseconds', 3_000_000n],
+    ['1 s', second],
+    ['1 m', ns(60)],
+    // A sign and a fraction are passed over.
+    ['-3 days', 3n * day],
+    ['1.5d', 5n * day],
+    ['1 apple 2d', 2n * day],
+    ['1 mm', undefined],
+    ['7', undefined],
+    ['days', undefined],
+    ['1 hrs', undefined],
+    ['', undefined],
+  ])('%j is %s nanoseconds', (text, expected) => {
+    expect(readFormatDuration(text)).toBe(expected)
+    expect(stringFormat('duration')?.(text)).toBe(expected !== undefined)
+  })
+
+  it('is none beyond 292 years, and none of a long text', () => {
+    expect(readFormatDuration('106751 days')).toBe(106_751n * day)
+    expect(readFormatDuration('106752 days')).toBeUndefined()
+    expect(readFormatDuration(`${' '.repeat(98)}1d`)).toBe(day)
+    expect(readFormatDuration(`${' '.repeat(99)}1d`)).toBeUndefined()
+  })
+
+  it('is there for each text that the format takes', () => {
+    const piece = fc.constantFrom(
+      '1',
+      '20',
+      ' ',
+      '.',
+      '-',
+      'd',
+      'days',
+      's',
+      'sec',
+      'm',
+      'min',
+      'mi',
+      'h',
+      'hr',
+      'w',
+      'x',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join('')
+        const isTooLong = /\d{5}/.test(text)
+        expect(isTooLong || (readFormatDuration(text) !== undefined) === stringFormat('duration')?.(text)).toBe(true)
+      }),
+    )
   })
 })
