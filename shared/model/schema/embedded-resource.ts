@@ -1,11 +1,12 @@
 import { dnsLabelFault } from '../dns-name.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { checkMetadata, checkNamespaceName } from '../metadata.ts'
 import type { ObjectMeta } from '../object.ts'
 import { writableParts } from '../writable-metadata.ts'
 import { hasField } from './own-field.ts'
 import { child, type FieldError, invalid, fieldRequired } from './field-error.ts'
 import { objectMetaSchema } from './object-meta.ts'
+import { pruneValue } from './prune.ts'
 import { metadataFault } from './type-fault.ts'
 
 /**
@@ -40,11 +41,9 @@ function metadataFaults(metadata: Json | undefined, path: string): readonly Fiel
 /** Stands for a name that is left out. */
 const anyName = 'name'
 
-/** Whether its metadata has fields that no metadata has. */
+/** Whether its metadata has fields that no metadata has, at any depth. */
 export function hasUnknownMetadata({ metadata }: JsonObject): boolean {
-  if (!isObject(metadata)) return false
-  for (const name in metadata) if (!Object.hasOwn(objectMetaSchema.properties ?? {}, name)) return true
-  return false
+  return metadata !== undefined && pruneValue(objectMetaSchema, metadata).value !== metadata
 }
 
 function apiVersionFault(apiVersion: unknown, field: string): FieldError | undefined {

@@ -43,6 +43,11 @@ describe('a resource within an object', () => {
     [{ metadata: { name: 'a', labels: {} } }, false],
     [{ metadata: { name: 'a', nmae: 'a' } }, true],
     [{ metadata: { constructor: 'a' } }, true],
+    [{ metadata: { ownerReferences: [{ uid: 'a', controller: true }] } }, false],
+    [{ metadata: { ownerReferences: [{ uid: 'a', colour: 'red' }] } }, true],
+    [{ metadata: { managedFields: [{ fieldsV1: { 'f:spec': {} } }] } }, false],
+    [{ metadata: { managedFields: [{ fields: {} }] } }, true],
+    [{ metadata: [{ name: 'a' }] }, true],
   ])('%j has metadata that no object has: %s', (object, has) => {
     expect(hasUnknownMetadata(object)).toBe(has)
   })

@@ -93,6 +93,13 @@ function expectEqual(found: unknown, wanted: unknown, where: object): void {
 
 const text: StructuralSchema = { type: 'string' }
 
+const embedded: StructuralSchema = {
+  type: 'object',
+  'x-kubernetes-embedded-resource': true,
+  'x-kubernetes-preserve-unknown-fields': true,
+}
+const owner: JsonObject = { apiVersion: 'v1', kind: 'K', name: 'a', uid: 'u' }
+
 const rows: readonly { because: string; schema: StructuralSchema; value: JsonObject; fits: boolean }[] = [
   {
     because: 'identity is known, and still checked',
@@ -110,6 +117,18 @@ const rows: readonly { because: string; schema: StructuralSchema; value: JsonObj
     because: 'its identity is known',
     schema: { type: 'object', properties: { a: { type: 'object', 'x-kubernetes-embedded-resource': true } } },
     value: { a: { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' } } },
+    fits: true,
+  },
+  {
+    because: 'nothing is unknown within its metadata either',
+    schema: { type: 'object', properties: { a: embedded } },
+    value: { a: { apiVersion: 'v1', kind: 'A', metadata: { ownerReferences: [{ ...owner, colour: 'red' }] } } },
+    fits: false,
+  },
+  {
+    because: 'what metadata may have is known',
+    schema: { type: 'object', properties: { a: embedded } },
+    value: { a: { apiVersion: 'v1', kind: 'A', metadata: { ownerReferences: [owner] } } },
     fits: true,
   },
   {
@@ -150,4 +169,5 @@ function listOf(type: 'map' | 'set'): StructuralSchema {
 
 it.each(rows)('answers $fits: $because', ({ schema, value, fits }) => {
   expect(isSettled(structuredClone(schema), value)).toBe(fits)
+  if (fits) expect(prune(schema, value).value).toBe(value)
 })
