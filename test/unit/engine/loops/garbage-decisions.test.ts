@@ -145,6 +145,51 @@ describe('a child', () => {
       },
       [],
     ],
+    [
+      'whose owner waits for it, and is its child',
+      { objects: [child(ownedBy('owner')), owner({ ...inForeground, ...ownedBy('child') })] },
+      ['leave owners [owner] to default/child', 'delete default/child', 'leave [x/y] to default/owner'],
+    ],
+    [
+      'whose owner waits for it, and is its grandchild',
+      {
+        objects: [
+          child(ownedBy('owner')),
+          owner({ ...inForeground, ...ownedBy('other') }),
+          objectOf('other', ownedBy('child', 'owner')),
+        ],
+      },
+      ['leave owners [owner] to default/child', 'delete default/child', 'leave [x/y] to default/owner'],
+    ],
+    [
+      'whose owner waits for it, and is its child, where nobody waits for that any more',
+      {
+        objects: [child({ ownerReferences: [referenceTo('owner')] }), owner({ ...inForeground, ...ownedBy('child') })],
+      },
+      ['delete default/child', 'leave [x/y] to default/owner'],
+    ],
+    [
+      'that waits for an owner that waits for it',
+      { objects: [child({ ...inForeground, ...ownedBy('owner') }), owner({ ...inForeground, ...ownedBy('child') })] },
+      [
+        'leave [x/y] to default/child',
+        'leave owners [owner] to default/child',
+        'leave [x/y] to default/owner',
+        'leave owners [child] to default/owner',
+      ],
+    ],
+    [
+      'whose owner waits for it, and belongs to others that go round',
+      {
+        objects: [
+          child(ownedBy('owner')),
+          owner({ ...inForeground, ...ownedBy('one') }),
+          objectOf('one', ownedBy('two')),
+          objectOf('two', ownedBy('one', 'gone')),
+        ],
+      },
+      ['delete default/child'],
+    ],
     ['whose owner goes in the background', { objects: [child(ownedBy('owner')), owner(deleted)] }, []],
     [
       'whose owner says orphan, and does not go',

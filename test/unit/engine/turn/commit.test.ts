@@ -267,6 +267,15 @@ describe('a turn whose function goes on after its time', () => {
     ])
   })
 
+  it('tells its caller of an end that no object can hold, and lets nothing come again by itself', async () => {
+    const { did, lines, error } = await committed(
+      { next: withStatus, overrun: Promise.resolve(), isStatusVital: true },
+      { errors: ['TOO_LARGE'] },
+    )
+    await new Promise(setImmediate)
+    expect([did, lines, error]).toEqual([['replace status engine'], [], 'TOO_LARGE'])
+  })
+
   it('says so if it cannot be settled', async () => {
     const { lines } = await committed({ overrun: Promise.resolve() }, { settleFails: true })
     await new Promise(setImmediate)

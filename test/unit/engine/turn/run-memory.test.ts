@@ -38,6 +38,14 @@ describe('what a run remembers', () => {
     expect(memory.live().engine).toEqual(wake)
   })
 
+  it('is refused, and not asked for of the store, where it would leave no room beside it', async () => {
+    const { calls, store } = storeWith(given)
+    const memory = createRunMemory(store, given)
+    const full = memory.remember((engine) => ({ ...engine, memory: { notes: { n: 'x'.repeat(400_000) } } }))
+    await expectCode(full, 'TOO_LARGE')
+    expect([calls, memory.live()]).toEqual([[], given])
+  })
+
   it('is written one after the other, however much of it comes at once', async () => {
     let newest = given
     const store = {
