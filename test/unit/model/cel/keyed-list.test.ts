@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { itemName, type Topology } from '../../../../shared/model/cel/keyed-list.ts'
+import { Meter } from '../../../../shared/model/cel/meter.ts'
 import { validateRules } from '../../../../shared/model/cel/validate-rules.ts'
+import { CelDuration, Timestamp, type Value } from '../../../../shared/model/cel/value.ts'
 import type { Json, JsonObject } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 
@@ -106,4 +109,18 @@ describe('one list and another of its type are', () => {
     }
     expect(holds(rule, value, old)).toBe(true)
   })
+})
+
+it('what tells items apart is a text of their scalars, and takes steps by their size', () => {
+  const named = (item: Value, topology: Topology): readonly [string | undefined, number] => {
+    const meter = new Meter(1_000)
+    return [itemName(item, topology, meter), 1_000 - meter.left]
+  }
+  expect(named('x'.repeat(16), {})).toEqual([`s${'x'.repeat(16)}`, 4])
+  expect(named(new Uint8Array(24), {})).toEqual([`x${'A'.repeat(32)}`, 5])
+  expect(named(0.5, {})).toEqual(['n0.5', 2])
+  expect(named(new Timestamp(5n), {})).toEqual(['t5', 2])
+  expect(named(new CelDuration(5n), {})).toEqual(['t5', 2])
+  expect(named(['a'], {})).toEqual([undefined, 2])
+  expect(named('a', { keys: ['k'] })).toEqual(['["none"]', 0])
 })
