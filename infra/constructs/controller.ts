@@ -141,12 +141,11 @@ export class Controller extends Construct {
     const feeding = feedingOf({ concurrency: concurrencyOfEach(this.reconciler, count) })
     for (const queue of queues) queue.feed(worker, feeding)
     controlPlane.reserve(worker, feeding.maxConcurrency * queues.length)
-    // What comes out of a queue that its key has left is sent on.
-    if (count > 1)
-      worker.allow(
-        ['sqs:SendMessage'],
-        queues.map(({ queue }) => queue.queueArn),
-      )
+    // What comes out of a queue that its key has left, or that a rollback is about to delete, is sent on.
+    worker.allow(
+      ['sqs:SendMessage'],
+      queues.map(({ queue }) => queue.queueArn),
+    )
     return { queues, function: worker }
   }
 

@@ -20,7 +20,8 @@ const Task = defineKind({
 })
 const path = '/apis/example.dev/v1/namespaces/default/tasks'
 const names = Array.from({ length: 12 }, (_, i) => `t${i}`)
-const noticeMs = 15 * 60_000
+/** One change after the other. */
+const restMs = 16 * 60_000
 const most = 4
 
 /** The queue of an object when there are so many. */
@@ -117,10 +118,13 @@ it(
     for (const name of names) await put(`POST ${path}`, name)
     await allSeen()
     expect(await queuesInUse()).toBe(1)
-    for (const count of [most, 1]) {
+    for (const [count, noticeMs] of [
+      [most, 15 * 60_000],
+      [1, 70_000],
+    ] as const) {
       used = count
       // The step before it is over then, and this one is noted.
-      aheadMs += noticeMs + 60_000
+      aheadMs += restMs
       await plane.tick()
       aheadMs += noticeMs - 5_000
       await changeInFlight(count)

@@ -92,7 +92,8 @@ export function openAwsQueues(
 
   async function findQueues(name: string, keys: readonly ObjectKey[]): Promise<readonly number[]> {
     const plan = await plans.findPlan(name)
-    return keys.map((key) => findQueue(plan, key, clock.nowMs()))
+    const { length: known } = urlsOf(name)
+    return keys.map((key) => findQueue(plan, key, clock.nowMs(), known))
   }
 
   return {
@@ -112,13 +113,14 @@ export function openAwsQueues(
 
     receiveFrom: async ({ name }, arn, key) => {
       const all = urlsOf(name)
-      const isOrigin = (url: string): boolean => nameIn(url, '/') === nameIn(arn, ':')
-      const queue = all.findIndex(isOrigin)
-      // It shared the queue of the system before. There its code has neither its rights nor its variables any more.
-      if (queue === -1 && urls.get('system')?.some(isOrigin) === true) return { arrival: { kind: 'forward' }, queue }
-      if (all.length === 1) return { arrival: { kind: 'run' }, queue: 0 }
+      const queue = all.findIndex((url) => nameIn(url, '/') === nameIn(arn, ':'))
+      // It shared the queue of the system before, where its code has neither its rights nor its variables any more; or
+      // it had more queues. There it is another version's to hold and to settle.
+      if (queue === -1) return { arrival: { kind: 'forward' }, queue }
+      if (all.length === 1) return { arrival: { kind: 'run' }, queue }
       const longestRunMs = (users.get(name)?.timeoutMs ?? 0) + overheadMs
-      const facts = { plan: await plans.findPlan(name), queue, longestRunMs, nowMs: clock.nowMs() }
+      const plan = await plans.findPlan(name)
+      const facts = { plan, queue, known: all.length, longestRunMs, nowMs: clock.nowMs() }
       return { arrival: receiveArrival(key, facts), queue }
     },
 

@@ -9,7 +9,11 @@ export function spreadQueue(
   queues: readonly WorkQueue[],
   findQueues: (keys: readonly ObjectKey[]) => Promise<readonly number[]>,
 ): WorkQueue {
-  const at = (queue: number): WorkQueue => queues[queue % queues.length] as WorkQueue
+  const at = (queue: number): WorkQueue => {
+    const found = queues[queue]
+    if (found === undefined) throw new TypeError(`there are ${queues.length} queues, and none has the number ${queue}`)
+    return found
+  }
 
   async function toEach(
     deliveries: readonly Delivery[],
@@ -37,7 +41,8 @@ export function spreadQueue(
     hold: (deliveries, ms) => toEach(deliveries, (queue, own) => queue.hold(own, ms)),
     wake: async (text) => {
       const { queue, handle } = readHandle(text)
-      await at(queue).wake(handle)
+      // Of a hold in a queue that is no more nobody waits for the end.
+      await queues[queue]?.wake(handle)
     },
   }
 }

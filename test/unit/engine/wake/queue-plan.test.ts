@@ -52,6 +52,27 @@ describe('the queue of a key', () => {
     expect(planQueues(plan, 8, later + 30 * minuteMs)).toEqual([plan[1], [8, later + 45 * minuteMs]])
     expect(planQueues(plan, 4, later + 31 * minuteMs)).toBe(plan)
   })
+
+  it('stays as it is when a deployment is rolled back that has noted more, until everybody would know otherwise', () => {
+    const plan = planQueues([[2, 0]], 4, later)
+    expect(planQueues(plan, 2, later + 13 * minuteMs)).toEqual([[2, 0]])
+    expect(planQueues(plan, 8, later + 13 * minuteMs)).toEqual([[2, 0]])
+    // Some may have read the plan just now, and rely on it for a minute.
+    expect(planQueues(plan, 2, later + 14 * minuteMs)).toBe(plan)
+  })
+
+  it('is one of fewer a minute after that is noted, since those are known to all', () => {
+    const plan = planQueues(oneQueue, 4, later)
+    expect(planQueues(plan, 2, later + 30 * minuteMs)).toEqual([plan[1], [2, later + 31 * minuteMs + 10_000]])
+  })
+
+  it('is, for who knows only some, the one that it would be among those', () => {
+    const four: QueuePlan = [[4, 0]]
+    expect(keys.map((key) => findQueue(four, key, later, 2))).toEqual(
+      keys.map((key) => findQueue([[2, 0]], key, later)),
+    )
+    expect(keys.map((key) => findQueue(four, key, later, 8))).toEqual(keys.map((key) => findQueue(four, key, later)))
+  })
 })
 
 describe('a message', () => {
@@ -73,26 +94,43 @@ describe('a message', () => {
     ['of a key that stays is not held', stayed, 0, later, { kind: 'run' }],
     ['of a queue that nobody knows any more is sent on', stayed, -1, later, { kind: 'forward' }],
   ] as const)('%s', (...[, key, queue, nowMs, arrival]) => {
-    expect(receiveArrival(key, { plan, queue, longestRunMs, nowMs })).toEqual(arrival)
+    expect(receiveArrival(key, { plan, queue, known: 4, longestRunMs, nowMs })).toEqual(arrival)
+  })
+
+  it.each([
+    ['waits where its queue is not known, as another version may run it from there', plan, moved, 5 * minuteMs],
+    ['waits there until the next step begins', [...plan, [2, later + 90_000]], moved, 90_000],
+  ] as const)('%s', (_, known, key, ms) => {
+    const facts = { plan: known, queue: 0, known: 2, longestRunMs, nowMs: later }
+    expect(receiveArrival(key, facts)).toEqual({ kind: 'hold', ms })
+    expect(receiveArrival(stayed, facts)).toEqual({ kind: 'run' })
   })
 })
 
-/** A world of queues, senders and receivers with clocks of their own and plans of the last minute. */
+/**
+ * A world of queues, senders and receivers with clocks of their own and plans of the last minute. Deployments have more
+ * or fewer queues, and for some minutes after each of them there are functions of before.
+ */
 it('a key has one holder and loses no wake-up, however often the number of its queues changes', () => {
   const longestRunMs = 75_000
   const scene = fc.record({
-    changes: fc.array(fc.record({ minute: fc.nat(180), count: fc.integer({ min: 1, max: 8 }) }), {
-      minLength: 1,
-      maxLength: 4,
-    }),
+    changes: fc.array(
+      fc.record({
+        minute: fc.oneof(fc.nat(40), fc.nat(180)),
+        count: fc.integer({ min: 1, max: 8 }),
+        unused: fc.constantFrom(0, 0, 3),
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
     // Most of them about when a change begins, which is when it matters.
     sends: fc.array(
       fc.record({
-        change: fc.nat(3),
+        change: fc.nat(7),
         offsetMs: fc.oneof(fc.integer({ min: -100_000, max: 100_000 }), fc.nat(3 * later)),
         key: fc.nat(3),
         skewMs: fc.constantFrom(-4_000, 0, 4_000),
         staleMs: fc.nat(planStaleMs),
+        oldMs: fc.nat(5 * minuteMs),
       }),
       { maxLength: 30 },
     ),
@@ -102,23 +140,28 @@ it('a key has one holder and loses no wake-up, however often the number of its q
         skewMs: fc.constantFrom(-4_000, 0, 4_000),
         staleMs: fc.nat(planStaleMs),
         lateMs: fc.nat(5_000),
+        oldMs: fc.nat(5 * minuteMs),
       }),
     ),
   })
   fc.assert(
     fc.property(scene, ({ changes: drawn, sends: near, runs }) => {
-      const changes = drawn.map(({ minute, count }) => ({ atMs: minute * minuteMs, count }))
+      const changes = drawn
+        .map(({ minute, count, unused }) => ({ atMs: minute * minuteMs, count, known: count + unused }))
+        .toSorted((a, b) => a.atMs - b.atMs)
       const plans = notedPlans(changes)
+      const moments = [...plans.map(({ plan }) => plan.at(-1)?.[1] ?? 0), ...changes.map(({ atMs }) => atMs)]
       const sends = near.map(({ change, offsetMs, ...send }) => {
-        const [, beginMs] = plans[change % Math.max(1, plans.length)]?.plan.at(-1) ?? [1, 0]
+        const beginMs = moments[change % moments.length] ?? 0
         return { ...send, atMs: Math.max(0, beginMs + offsetMs) }
       })
       const planAt = (atMs: number): QueuePlan => plans.findLast(({ fromMs }) => fromMs <= atMs)?.plan ?? oneQueue
-      const waiting: { atMs: number; sentMs: number; queue: number; key: number }[] = sends.map((send) => ({
-        ...send,
-        sentMs: send.atMs,
-        queue: findQueue(planAt(send.atMs - send.staleMs), keyOf(send.key), send.atMs + send.skewMs),
-      }))
+      const knownAt = (atMs: number): number => changes.findLast((change) => change.atMs <= atMs)?.known ?? 1
+      const waiting: { atMs: number; holds: number; queue: number; key: number }[] = sends.map((send) => {
+        const { atMs, skewMs, staleMs, oldMs, key } = send
+        const queue = findQueue(planAt(atMs - staleMs), keyOf(key), atMs + skewMs, knownAt(atMs - oldMs))
+        return { atMs, holds: 0, queue, key }
+      })
       const ran: { key: number; fromMs: number; toMs: number }[] = []
       /** By queue and key: SQS gives a group to one receiver at a time. */
       const busy = new Map<string, number>()
@@ -135,17 +178,25 @@ it('a key has one holder and loses no wake-up, however often the number of its q
           continue
         }
         const key = keyOf(message.key)
+        const known = knownAt(nowMs - run.oldMs)
         const facts = {
           plan: planAt(nowMs - run.staleMs),
           queue: message.queue,
+          known,
           longestRunMs,
           nowMs: nowMs + run.skewMs,
         }
-        const arrival = receiveArrival(key, facts)
-        if (arrival.kind === 'hold') waiting.push({ ...message, atMs: nowMs + arrival.ms })
-        else if (arrival.kind === 'forward')
-          waiting.push({ ...message, atMs: nowMs + run.lateMs, queue: findQueue(facts.plan, key, facts.nowMs) })
-        else {
+        const isForeign = message.queue >= known
+        const arrival = isForeign ? ({ kind: 'forward' } as const) : receiveArrival(key, facts)
+        if (arrival.kind === 'hold') {
+          // SQS gives up what it has handed out ten times.
+          expect(message.holds).toBeLessThan(8)
+          waiting.push({ ...message, atMs: nowMs + arrival.ms, holds: message.holds + 1 })
+        } else if (arrival.kind === 'forward') {
+          const queue = findQueue(facts.plan, key, facts.nowMs, known)
+          expect(queue).not.toBe(message.queue)
+          waiting.push({ ...message, atMs: nowMs + run.lateMs, holds: 0, queue })
+        } else {
           ran.push({ key: message.key, fromMs: nowMs, toMs: nowMs + run.ms })
           busy.set(group, nowMs + run.ms)
         }
@@ -161,10 +212,9 @@ it('a key has one holder and loses no wake-up, however often the number of its q
 /** What the tick notes, minute by minute, when these numbers of queues are deployed. */
 function notedPlans(changes: readonly { readonly atMs: number; readonly count: number }[]) {
   const plans: { readonly fromMs: number; readonly plan: QueuePlan }[] = []
-  const sorted = changes.toSorted((a, b) => a.atMs - b.atMs)
   for (let fromMs = 0; fromMs < 6 * later; fromMs += minuteMs) {
     const plan = plans.at(-1)?.plan ?? oneQueue
-    const next = planQueues(plan, sorted.findLast(({ atMs }) => atMs <= fromMs)?.count ?? 1, fromMs)
+    const next = planQueues(plan, changes.findLast(({ atMs }) => atMs <= fromMs)?.count ?? 1, fromMs)
     if (next !== plan) plans.push({ fromMs, plan: next })
   }
   return plans
