@@ -1,5 +1,7 @@
 import type { LoopDelivery } from '../../adapters/aws/sqs/sqs-message.ts'
+import { digest } from '../../model/digest.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { WakeUp } from '../../ports/work-queue.ts'
 import type { AwsQueues } from './queues.ts'
 import { handleIn } from './spread-queue.ts'
 
@@ -22,7 +24,7 @@ export function createArrivals({
       const own = { ...delivery, handle: handleIn(queue, delivery.handle) }
       if (arrival.kind === 'run') return { ...message, delivery: own }
       if (arrival.kind === 'forward') {
-        await queueOf({ name }).send([delivery.wakeUp])
+        await queueOf({ name }).send([sentOn(delivery.wakeUp, queue)])
         return 'drop'
       }
       await queueOf({ name }).hold([own], arrival.ms)
@@ -34,4 +36,12 @@ export function createArrivals({
     }
     return 'keep'
   }
+}
+
+/**
+ * With an id of its own: for five minutes a queue ignores ids that it has seen, and this one may have been there before
+ * and been sent on by a function of another version, or with another clock.
+ */
+function sentOn(wakeUp: WakeUp, from: number): WakeUp {
+  return { ...wakeUp, dedupId: digest(`${wakeUp.dedupId} out of ${from}`) }
 }

@@ -112,6 +112,19 @@ it('what comes out of a queue that is not in the list is sent on, also where one
   expect(waiting()).toEqual([keys.length, 0, 0, 0])
 })
 
+it('what is sent on, and back by another version, is not taken for what the queue has seen before', async () => {
+  const four = deployed(4)
+  await runFor(60, four)
+  await wakeAll(four, 'change')
+  const before = waiting()
+  // Both versions run for some minutes.
+  for (let round = 0; round < 3; round++) {
+    await takeAll(deployed(1), queues.slice(1))
+    expect(await takeAll(four, queues.slice(0, 1))).toHaveLength(round === 0 ? (before[0] ?? 0) : 0)
+    expect(waiting()).toEqual([0, ...before.slice(1)])
+  }
+})
+
 it('the end of a hold in a queue that is no more is nothing to anybody', async () => {
   await expect(deployed(2).queueOf(shelf).wake('3!handle')).resolves.toBeUndefined()
 })
