@@ -1,4 +1,7 @@
 import type { LoopDelivery } from '../../adapters/aws/sqs/sqs-message.ts'
+import type { Arrival } from '../../engine/wake/queue-plan.ts'
+import { backoffMs } from '../../engine/state/backoff.ts'
+import { shortWaitMsMax } from '../../engine/state/turn.ts'
 import { digest } from '../../model/digest.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { WakeUp } from '../../ports/work-queue.ts'
@@ -10,7 +13,7 @@ export type Taken = LoopDelivery | 'drop' | 'keep'
 
 export type TakeArrival = (message: LoopDelivery, arn: string) => Promise<Taken>
 
-/** Where a controller has several queues: what becomes of a message that came out of one of them. */
+/** Where a controller has queues of its own: what becomes of a message that came out of one of them. */
 export function createArrivals({
   queueOf,
   receiveFrom,
@@ -19,7 +22,11 @@ export function createArrivals({
   return async (message, arn) => {
     const { loop: name, delivery } = message
     try {
-      const { arrival, queue } = await receiveFrom({ name }, arn, delivery.wakeUp.key)
+      const { queue, findArrival } = receiveFrom({ name }, arn)
+      const arrival = await findArrival(delivery.wakeUp.key).catch((error: unknown): Arrival => {
+        logger.warn('message held, because it is not known which queue it belongs into', { error: String(error) })
+        return { kind: 'hold', ms: Math.min(shortWaitMsMax, backoffMs(delivery.receiveCount, 1)) }
+      })
       if (queue === 0 && arrival.kind === 'run') return message
       const own = { ...delivery, handle: handleIn(queue, delivery.handle) }
       if (arrival.kind === 'run') return { ...message, delivery: own }
@@ -30,9 +37,7 @@ export function createArrivals({
       await queueOf({ name }).hold([own], arrival.ms)
     } catch (error) {
       // It comes again after its visibility timeout.
-      logger.warn('message left in its queue, because it is not known which queue it belongs into', {
-        error: String(error),
-      })
+      logger.warn('message left in its queue, neither run nor sent on nor held', { error: String(error) })
     }
     return 'keep'
   }

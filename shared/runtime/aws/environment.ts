@@ -32,7 +32,7 @@ export function queueUrlsOf(environment: Environment): ReadonlyMap<string, reado
   return own
 }
 
-/** How many of their queues the controllers are to use that have several: told to the tick. */
+/** How many of their queues the controllers are to use that have several: told to the tick. All others use one. */
 export function queuesUsedOf({ SETPOINT_QUEUES_USED: used = '{}' }: Environment): ReadonlyMap<string, number> {
   return new Map(Object.entries(json({ SETPOINT_QUEUES_USED: used }, 'SETPOINT_QUEUES_USED') as Record<string, number>))
 }

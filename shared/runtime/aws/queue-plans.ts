@@ -4,10 +4,10 @@ import type { Checkpoint } from '../../ports/checkpoint.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { keepReading } from '../../model/keep-reading.ts'
 
-/** How many queues the controllers have that have several: noted by the tick, and known to all within a minute. */
+/** How many queues those controllers use that have several or had: noted by the tick, known to all within a minute. */
 export interface QueuePlans {
   findPlan(controller: string): Promise<QueuePlan>
-  /** Has so many queues used. Nothing is asked for if no controller has several. */
+  /** Has so many queues used, and one of whoever is not named: that has no more, or has them no more. */
   advance(counts: ReadonlyMap<string, number>): Promise<void>
 }
 
@@ -19,10 +19,12 @@ export function createQueuePlans({ load, save }: Checkpoint, clock: Clock): Queu
     findPlan: async (controller) => (await kept.get())[controller] ?? oneQueue,
 
     advance: async (counts) => {
-      if (counts.size === 0) return
-      const plans = await kept.get()
-      const next = { ...plans }
-      for (const [name, count] of counts) next[name] = planQueues(plans[name] ?? oneQueue, count, clock.nowMs())
+      // As it is now: the tick of another version may have noted something in this minute.
+      const plans = await read()
+      const names = [...new Set([...Object.keys(plans), ...counts.keys()])]
+      const next: Plans = Object.fromEntries(
+        names.map((name) => [name, planQueues(plans[name] ?? oneQueue, counts.get(name) ?? 1, clock.nowMs())]),
+      )
       if (JSON.stringify(next) === JSON.stringify(plans)) return
       await save(JSON.stringify(next))
       kept.forget()

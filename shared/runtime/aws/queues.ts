@@ -16,9 +16,9 @@ export interface AwsQueues {
   /** About how many messages wait in a loop's queue, of all loops that share it. */
   readonly depthOf: (loop: Named) => Promise<number>
   readonly capacityOf: (loop: Named) => QueueCapacity
-  /** What becomes of a message of a loop that came out of the queue of this ARN. */
-  readonly receiveFrom: (loop: Named, arn: string, key: ObjectKey) => Promise<Received>
-  /** For the tick: has the queues used that there are now. */
+  /** What becomes of the messages of a loop that came out of the queue of this ARN. */
+  readonly receiveFrom: (loop: Named, arn: string) => Received
+  /** For the tick: has the queues used that there are now. Nothing is asked for where all share one. */
   readonly advanceQueues: () => Promise<void>
 }
 
@@ -27,9 +27,10 @@ interface Named {
 }
 
 export interface Received {
-  readonly arrival: Arrival
-  /** Which of the queues of its loop it came out of. */
+  /** Which of the queues of their loop they came out of. */
   readonly queue: number
+  /** Rejects where the plan of the queues cannot be read. */
+  readonly findArrival: (key: ObjectKey) => Promise<Arrival>
 }
 
 /** Which queue a loop's wake-ups are in, and how many of its messages are run at once. */
@@ -65,22 +66,12 @@ export function openAwsQueues(
 ): AwsQueues {
   const { environment, sqs, clock, random } = boundary
   const client = createSqsClient(sqs)
-  const urls = queueUrlsOf(environment)
-  const isShared = [...urls.keys()].every((name) => name === 'system')
   const users = new Map(controllers.map((controller) => [controller.name, controller]))
+  const { isShared, urlsOf, hasOwn } = createAddresses(queueUrlsOf(environment), users)
   const shared = sharedConcurrencyOf(environment)
   const plans = createQueuePlans(checkpoint('queues'), clock)
   const queues = new Map<string, WorkQueue>()
   const askDepth = oncePerUrl((url) => queueDepth(client, url))
-
-  function urlsOf(name: string): readonly string[] {
-    const own = urls.get(name)
-    if (own === undefined && !isShared && users.has(name))
-      throw new OperatingError('UNAVAILABLE', `SETPOINT_QUEUES has no queue for ${name} yet`)
-    const all = own ?? urls.get('system')
-    if (all === undefined) throw new TypeError(`SETPOINT_QUEUES has neither ${name} nor system`)
-    return all
-  }
 
   function open(name: string): WorkQueue {
     const all = urlsOf(name).map((queueUrl) => createSqsWorkQueue({ client, queueUrl, loop: name, clock, random }))
@@ -107,25 +98,46 @@ export function openAwsQueues(
     capacityOf: ({ name }) => {
       const all = urlsOf(name)
       const [queue = ''] = all
-      const isOwn = queue !== urls.get('system')?.[0]
-      return { queue, queues: all.length, concurrency: (isOwn ? users.get(name)?.concurrency : undefined) ?? shared }
+      const concurrency = hasOwn(name) ? users.get(name)?.concurrency : undefined
+      return { queue, queues: all.length, concurrency: concurrency ?? shared }
     },
 
-    receiveFrom: async ({ name }, arn, key) => {
+    receiveFrom: ({ name }, arn) => {
       const all = urlsOf(name)
       const queue = all.findIndex((url) => nameIn(url, '/') === nameIn(arn, ':'))
       // It shared the queue of the system before, where its code has neither its rights nor its variables any more; or
       // it had more queues. There it is another version's to hold and to settle.
-      if (queue === -1) return { arrival: { kind: 'forward' }, queue }
-      if (all.length === 1) return { arrival: { kind: 'run' }, queue }
+      if (queue === -1) return { queue, findArrival: async () => ({ kind: 'forward' }) }
+      if (!hasOwn(name)) return { queue, findArrival: async () => ({ kind: 'run' }) }
       const longestRunMs = (users.get(name)?.timeoutMs ?? 0) + overheadMs
-      const plan = await plans.findPlan(name)
-      const facts = { plan, queue, known: all.length, longestRunMs, nowMs: clock.nowMs() }
-      return { arrival: receiveArrival(key, facts), queue }
+      const findArrival = async (key: ObjectKey): Promise<Arrival> => {
+        const plan = await plans.findPlan(name)
+        return receiveArrival(key, { plan, queue, known: all.length, longestRunMs, nowMs: clock.nowMs() })
+      }
+      return { queue, findArrival }
     },
 
-    advanceQueues: () => plans.advance(queuesUsedOf(environment)),
+    advanceQueues: async () => {
+      if (!isShared) await plans.advance(queuesUsedOf(environment))
+    },
   }
+}
+
+/** Where the queues of each loop are. */
+function createAddresses(urls: ReadonlyMap<string, readonly string[]>, users: ReadonlyMap<string, unknown>) {
+  const system = urls.get('system')
+  const isShared = [...urls.keys()].every((name) => name === 'system')
+
+  function urlsOf(name: string): readonly string[] {
+    const own = urls.get(name)
+    if (own === undefined && !isShared && users.has(name))
+      throw new OperatingError('UNAVAILABLE', `SETPOINT_QUEUES has no queue for ${name} yet`)
+    const all = own ?? system
+    if (all === undefined) throw new TypeError(`SETPOINT_QUEUES has neither ${name} nor system`)
+    return all
+  }
+
+  return { isShared, urlsOf, hasOwn: (name: string): boolean => urlsOf(name)[0] !== system?.[0] }
 }
 
 /** The name of a queue is the last part of its URL and of its ARN. */

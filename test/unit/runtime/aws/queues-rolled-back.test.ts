@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { deliveryOf } from '../../../../shared/adapters/aws/sqs/sqs-message.ts'
+import { findQueue, type QueuePlan } from '../../../../shared/engine/wake/queue-plan.ts'
 import { createArrivals } from '../../../../shared/runtime/aws/arrivals.ts'
 import { lambdaBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { openAwsQueues, type AwsQueues } from '../../../../shared/runtime/aws/queues.ts'
@@ -123,6 +124,44 @@ it('what is sent on, and back by another version, is not taken for what the queu
     expect(await takeAll(four, queues.slice(0, 1))).toHaveLength(round === 0 ? (before[0] ?? 0) : 0)
     expect(waiting()).toEqual([0, ...before.slice(1)])
   }
+})
+
+it('a deployment that was rolled back and comes again has its notice again: a key has one holder', async () => {
+  await runFor(2, deployed(4))
+  const old = deployed(1)
+  await runFor(60, old)
+  const again = deployed(4)
+  await wakeAll(again, 'change')
+  // What the old version runs in this moment comes out of the first.
+  expect(waiting()).toEqual([keys.length, 0, 0, 0])
+  await runFor(16, again)
+  await wakeAll(again, 'next change')
+  expect(waiting()[0]).toBeLessThan(2 * keys.length)
+})
+
+it.each([1, 2])('with %i queues known, keys of others wait where a rollback comes late', async (count) => {
+  await runFor(60, deployed(count))
+  const four = deployed(4)
+  await runFor(16, four)
+  const back = deployed(count)
+  await wakeAll(back, 'change')
+  const [atOnce, sentOn] = [await takeAll(back, queues.slice(0, count)), await takeAll(four, queues.slice(count))]
+  expect([atOnce.length > 0, atOnce.length < keys.length, sentOn]).toEqual([true, true, []])
+  const then = await runFor(25, back, queues.slice(0, count))
+  expect(new Set([...atOnce, ...then]).size).toBe(keys.length)
+})
+
+it('the plan of a controller that shares a queue again ends with one', async () => {
+  const checkpoint = () => ({ load: async () => noted, save: async (text: string) => void (noted = text) })
+  const urls = { lamp: 'https://sqs/1/lamp.fifo', system: 'https://sqs/1/system.fifo' }
+  const environment = { SETPOINT_QUEUES: JSON.stringify(urls), SETPOINT_SHARED: 'shelf' }
+  const sharing = openAwsQueues({ ...lambdaBoundary, environment, clock }, [shelf], checkpoint)
+  await runFor(1, sharing)
+  expect(noted).toBeUndefined()
+  await runFor(60, deployed(4))
+  await runFor(2, sharing)
+  const plans = JSON.parse(noted ?? '{}') as Readonly<Record<string, QueuePlan>>
+  expect(new Set(keys.map((key) => findQueue(plans['shelf'] ?? [], key, clock.nowMs())))).toEqual(new Set([0]))
 })
 
 it('the end of a hold in a queue that is no more is nothing to anybody', async () => {

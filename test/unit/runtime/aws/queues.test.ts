@@ -182,17 +182,22 @@ describe('a controller with several queues', () => {
     expect(new Set(asked)).toEqual(new Set(['shelf2.fifo']))
   })
 
-  it('keeps a message whose queue cannot be known for now', async () => {
+  it('holds a message for a moment whose queue cannot be known for now, where there is one in the list, too', async () => {
     const checkpoint = () => ({
       load: () => Promise.reject(new OperatingError('UNAVAILABLE', 'away')),
       save: async () => {},
     })
-    const environment = { SETPOINT_QUEUES: JSON.stringify(urls) }
-    const queues = openAwsQueues({ ...lambdaBoundary, environment }, controllers, checkpoint)
+    const client = { region: 'us-east-1', credentials: testCredentials, requestHandler: sqs as never }
     const [wakeUp] = wakeUps
-    const delivery = { wakeUp: wakeUp as WakeUp, handle: 'handle', receiveCount: 1 }
-    const take = createArrivals({ ...queues, logger: silent })
-    expect(await take({ loop: 'shelf', delivery }, 'arn:aws:sqs:r:1:shelf2.fifo')).toBe('keep')
+    for (const shelf of [urls.shelf, urls.shelf.slice(2, 3)]) {
+      asked = []
+      const environment = { SETPOINT_QUEUES: JSON.stringify({ ...urls, shelf }) }
+      const queues = openAwsQueues({ ...lambdaBoundary, environment, sqs: client }, controllers, checkpoint)
+      const delivery = { wakeUp: wakeUp as WakeUp, handle: 'handle', receiveCount: 1 }
+      const take = createArrivals({ ...queues, logger: silent })
+      expect(await take({ loop: 'shelf', delivery }, 'arn:aws:sqs:r:1:shelf2.fifo')).toBe('keep')
+      expect(asked).toEqual(['shelf2.fifo'])
+    }
   })
 })
 
