@@ -49,6 +49,11 @@ export const roleAnnotation = `${prefix}role-arn`
  */
 const publicKeysAnnotation = `${prefix}public-keys`
 
+/** On a CustomResourceDefinition: who converts its objects from one version to another, if no webhook does. */
+export const conversionAnnotation = `${prefix}conversion`
+/** Functions of the program that has stored the definition. */
+export const convertedByFunctions = 'functions'
+
 /** Whether the value of a key is no secret, as what is to become a Secret says it. */
 export function publicKeysOf({ metadata }: JsonObject): (key: string) => boolean {
   const annotations = isObject(metadata) ? metadata['annotations'] : undefined
@@ -114,6 +119,7 @@ const known: readonly string[] = [
   createAgainAnnotation,
   publicKeysAnnotation,
   roleAnnotation,
+  conversionAnnotation,
 ]
 
 /**

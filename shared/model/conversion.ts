@@ -19,6 +19,8 @@ export interface Conversion {
    * the kind, the versions and the object's name.
    */
   convert(object: ApiObject, version: string): ApiObject
+  /** Whether this release has no functions for a version that another release had. Left out, it has them all. */
+  lacks?(version: string): boolean
   /** Why it cannot be converted; undefined if it can. */
   findFault(object: ApiObject, version: string): string | undefined
   /**

@@ -1,6 +1,7 @@
 import { withExplicitOwners } from './apply/sole-writer.ts'
+import { conversionFailed, functionsLacking } from './conversion-failed.ts'
 import type { Conversion } from './conversion.ts'
-import { hasCode, OperatingError } from './errors.ts'
+import { hasCode, type OperatingError } from './errors.ts'
 import { foreignPart } from './foreign-part.ts'
 import { copyJson, isObject, type Json, type JsonObject } from './json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject } from './object.ts'
@@ -43,7 +44,7 @@ export function createConversion({ others, ...stored }: ConversionOptions): Conv
 
   const find = (name: string, object: ApiObject, to: string): ConvertedVersion => {
     const found = others.find((other) => other.name === name)
-    if (found === undefined) throw failed(stored, { object, to, why: `there is no version ${name} to convert` })
+    if (found === undefined) throw functionsLacking(stored, object, to)
     return found
   }
 
@@ -83,7 +84,9 @@ export function createConversion({ others, ...stored }: ConversionOptions): Conv
   const schemaOf: Conversion['schemaOf'] = (name) =>
     name === version ? schema : others.find((other) => other.name === name)?.schema
 
-  return { group, kind, version, schema, schemaOf, convert, findFault }
+  const lacks = (name: string): boolean => schemaOf(name) === undefined
+
+  return { group, kind, version, schema, schemaOf, convert, findFault, lacks }
 }
 
 interface Step {
@@ -99,7 +102,7 @@ interface Step {
 /** The object made by one function: content by the function, identity and metadata as they were. */
 function step(given: ApiObject, { group, kind, from, to, convert, sharesStatus }: Step): ApiObject {
   const fail = (why: string, cause?: unknown): OperatingError =>
-    failed({ group, kind }, { object: given, to, why, cause })
+    conversionFailed({ group, kind }, { object: given, to, why, cause })
   const faults = describeFaults(from, given)
   if (faults !== undefined) throw fail(faults)
   const object = withExplicitOwners({ schema: from, hasStatus: true }, applyDefaults(from, given))
@@ -131,27 +134,4 @@ function statusOf(status: JsonObject | undefined, made: Json | undefined): JsonO
   const next = isObject(made) ? copyJson(made) : {}
   for (const field of engineStatusFields) if (status[field] !== undefined) next[field] = status[field]
   return next
-}
-
-interface Failure {
-  readonly object: ApiObject
-  readonly to: string
-  readonly why: string
-  readonly cause?: unknown
-}
-
-/** So much of what a function says as people read. */
-const whyLengthMax = 500
-
-function failed(
-  { group, kind }: Pick<Conversion, 'group' | 'kind'>,
-  { object, to, why, cause }: Failure,
-): OperatingError {
-  const { namespace, name } = object.metadata
-  const from = parseApiVersion(object.apiVersion).version
-  const whose = `${kind}.${group} "${namespace === undefined ? '' : `${namespace}/`}${name}"`
-  const short = why.length > whyLengthMax ? `${why.slice(0, whyLengthMax)}…` : why
-  const details = { name, group, kind }
-  const message = `${whose} cannot be converted from ${from} to ${to}: ${short}`
-  return new OperatingError('CONVERSION_FAILED', message, { details, ...(cause === undefined ? {} : { cause }) })
 }

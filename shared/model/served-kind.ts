@@ -8,6 +8,8 @@ export interface ServedKind {
   readonly version: string
   /** Objects are stored in this version; other served versions differ in their apiVersion and schema only. */
   readonly storageVersion: string
+  /** All versions of its definition, served or not; absent where there is none. */
+  readonly versions?: readonly string[]
   /** All versions that are served, if there is more than this one. */
   readonly servedVersions?: readonly string[]
   readonly kind: string

@@ -7,6 +7,8 @@ import type { AdmissionHooks } from '../model/admission-hooks.ts'
 import { createConversion, type Convert } from '../model/create-conversion.ts'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../model/custom-resource-definition.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { conversionAnnotation, convertedByFunctions } from '../model/control-annotations.ts'
+import type { ObjectMeta } from '../model/object.ts'
 import { approvalAnnotation, isKubernetesGroup } from '../model/kubernetes-groups.ts'
 import type { PrinterColumn } from '../model/served-kind.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
@@ -94,7 +96,7 @@ function definitionOf(
   const definition: CustomResourceDefinition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}`, ...(isKubernetesGroup(group) && { annotations: unapproved }) },
+    metadata: { name: `${plural}.${group}`, ...annotationsOf(group, older) },
     spec: {
       group,
       scope,
@@ -141,6 +143,15 @@ function refuseWrongColumns(
 ): void {
   const [error] = checkColumns([...columns, ...commonColumns], path)
   if (error !== undefined) throw new DefinitionError(`${kind}: ${error.field}: ${error.message}`)
+}
+
+/** A release without the functions learns by the definition that there are some. */
+function annotationsOf(group: string, older: readonly OlderVersion[]): Pick<ObjectMeta, 'annotations'> {
+  const annotations = {
+    ...(isKubernetesGroup(group) && unapproved),
+    ...(older.length > 0 && { [conversionAnnotation]: convertedByFunctions }),
+  }
+  return Object.keys(annotations).length === 0 ? {} : { annotations }
 }
 
 /** On a control plane without Kubernetes' own kinds a reconciler may bring one, such as CronJob of batch/v1. */

@@ -16,6 +16,7 @@ import { asServed, withLaterDefaults } from './as-served.ts'
 import { convertStored, isOutdated } from './converted-reads.ts'
 import { admitByHooks, admitDeletion, concernsHooks, type HookedKind, type HookedWrite } from './hooked-writes.ts'
 import { withFormerOwner } from './former-owner.ts'
+import { kindOfStored } from './missing-conversion.ts'
 import { alreadyExists, conflict, notFound } from './refusals.ts'
 import type { Deleted, PermitWrite, Place, Written } from './resources.ts'
 import { completeState, isReleased } from './states.ts'
@@ -124,7 +125,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
     return attemptOnNewest({ kind, at, mayRetry: !plan.namesVersion }, (found) => {
       budget.begin()
       if (kind.conversion?.prepare !== undefined) return changeByCalls(kind, found, plan, how)
-      const live = seeLive(kind, found)
+      const live = seeLive(kindOfStored(kind, found.object), found)
       return commit(live, plan.next(live.before), plan, how)
     })
   }

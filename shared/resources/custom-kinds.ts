@@ -3,7 +3,8 @@ import { deprecationOf } from '../model/crd/deprecation.ts'
 import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { KindFunctions } from './converted-reads.ts'
-import { conversionByWebhook, type ConversionSources } from './webhook-conversion.ts'
+import { missingConversion } from './missing-conversion.ts'
+import { conversionByWebhook, schemaInVersion, type ConversionSources } from './webhook-conversion.ts'
 import type { PrinterColumn, ServedKind } from '../model/served-kind.ts'
 
 /**
@@ -41,20 +42,22 @@ export function storedKindOf(
 }
 
 /**
- * The functions of the program, and for kinds without any the webhooks that definitions name.
- * A definition that waits for the name of a kind says nothing of who converts its objects.
+ * The functions of the program; for kinds without any the webhooks that definitions name, if somebody asks them; and
+ * for those that functions of another release convert, none that convert anything. A definition that waits for the name
+ * of a kind says nothing of who converts its objects.
  */
-export function withWebhooks(
+export function withDefined(
   functions: KindFunctions | undefined,
   definitions: readonly CustomResourceDefinition[],
-  sources: ConversionSources,
+  sources?: ConversionSources,
 ): Pick<KindFunctions, 'of' | 'hooksOf'> {
   const conversions = new Map(
     definitions.filter(isEstablished).map((definition) => {
       const { group, names } = definition.spec
       const isOwn = functions?.hooksOf(group, names.kind) !== undefined
-      const own = functions?.of(group, names.kind)
-      return [`${group}/${names.kind}`, own ?? (isOwn ? undefined : conversionByWebhook(definition, sources))]
+      const byWebhook = isOwn || sources === undefined ? undefined : conversionByWebhook(definition, sources)
+      const conversion = functions?.of(group, names.kind) ?? byWebhook ?? missingConversion(definition)
+      return [`${group}/${names.kind}`, conversion]
     }),
   )
   return {
@@ -101,6 +104,7 @@ function makeKind(
     group: spec.group,
     version: version.name,
     storageVersion: conversion?.version ?? spec.versions.find(({ storage }) => storage)?.name ?? '',
+    versions: spec.versions.map(({ name }) => name),
     ...(served.length > 1 && { servedVersions: served.map(({ name }) => name) }),
     ...(conversion && { conversion }),
     ...(hooks && { hooks }),
@@ -111,7 +115,7 @@ function makeKind(
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     namespaced: spec.scope === 'Namespaced',
-    schema: version.schema?.openAPIV3Schema ?? anyObject,
+    schema: schemaInVersion(version),
     hasStatus: version.subresources?.status !== undefined,
     ...(version.subresources?.scale === undefined ? {} : { scale: version.subresources.scale }),
     columns: version.additionalPrinterColumns ?? ageOnly,
@@ -128,5 +132,4 @@ function nameOfSpec({ uid, generation = 1, deletionTimestamp }: CustomResourceDe
   return `${uid}/${generation - (deletionTimestamp === undefined ? 0 : 1)}`
 }
 
-const anyObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 const ageOnly: readonly PrinterColumn[] = [{ name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }]

@@ -32,15 +32,20 @@ export async function admitByHooks(
   kind: HookedKind,
   write: HookedWrite,
 ): Promise<{ readonly inStore: ApiObject; readonly warnings: readonly string[] }> {
-  const { next, live, around, how, clock } = write
+  const { live, how, clock } = write
   const old = live !== undefined && fitsKind(kind, live.found) ? live.found : undefined
   const request = requestOf(live === undefined ? 'CREATE' : 'UPDATE', how, old)
   const hooks = createHookRun(kind, request, clock)
   const inStore = isOwnVersion(kind)
-    ? completeState(kind, live?.before, await completeByHook(kind, withDefaults(kind, next), { live, hooks }), around)
+    ? await completeOwn(kind, write, hooks)
     : await completeConverted(kind, write, hooks)
   await hooks.check(inStore)
   return { inStore, warnings: hooks.warnings }
+}
+
+async function completeOwn(kind: HookedKind, { next, live, around }: HookedWrite, hooks: HookRun): Promise<ApiObject> {
+  const completed = await completeByHook(kind, withDefaults(kind, next), { live, hooks })
+  return toStoredVersion(kind, completeState(kind, live?.before, completed, around), live)
 }
 
 /** One object before an update, and as it would be. */

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { builtInKinds, twinKinds } from './built-in-kinds.ts'
 import type { KindFunctions } from './converted-reads.ts'
-import { servedKindsOf, storedKindOf, withWebhooks } from './custom-kinds.ts'
+import { servedKindsOf, storedKindOf, withDefined } from './custom-kinds.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import { keepReading } from '../model/keep-reading.ts'
 import { definitionsIn } from './stored-definitions.ts'
@@ -89,7 +89,7 @@ function indexOf(
   definitions: readonly CustomResourceDefinition[],
   { functions: own, conversions }: Pick<CatalogOptions, 'functions' | 'conversions'>,
 ): Index {
-  const functions = conversions === undefined ? own : withWebhooks(own, definitions, conversions)
+  const functions = withDefined(own, definitions, conversions)
   const all = [...builtInKinds, ...twinKinds, ...definitions.flatMap((one) => servedKindsOf(one, functions))]
   const stored = [...builtInKinds, ...definitions.flatMap((one) => storedKindOf(one, functions) ?? [])]
   const byName = new Map([

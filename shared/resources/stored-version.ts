@@ -1,9 +1,10 @@
 import { applyDefaults } from '../model/schema/defaulting.ts'
+import { functionsLacking } from '../model/conversion-failed.ts'
 import type { Conversion } from '../model/conversion.ts'
 import { hasCode } from '../model/errors.ts'
 import { equal } from '../model/json.ts'
 import { mergeChange } from '../model/merge-change.ts'
-import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { changesContent, checkSchema, refuse } from './admission.ts'
@@ -17,7 +18,7 @@ export interface LiveStates {
 /**
  * The object as it is stored, of what a writer made of it in a version of their own. What the writer left as it was
  * stays, also what their version does not show. Throws INVALID if it cannot be converted, or does not fit the version
- * that is stored.
+ * that is stored, and CONVERSION_FAILED if this release lacks the functions.
  */
 export function toStoredVersion(kind: ServedKind, next: ApiObject, live?: LiveStates): ApiObject {
   const { conversion } = kind
@@ -27,12 +28,20 @@ export function toStoredVersion(kind: ServedKind, next: ApiObject, live?: LiveSt
   const isSameSpec = live !== undefined && !changesContent(next, live.before)
   if (isSameSpec && equal(live.before.status, next.status)) return { ...live.found, metadata: next.metadata }
   if (isRaw && isSameSpec) return { ...live.found, metadata: next.metadata, ...statusOf(next) }
+  refuseLacking(conversion, live?.found ?? next)
+  refuseLacking(conversion, next)
   if (kind.version === conversion.version) return next
   return upgrade(kind, conversion, { next, live: isRaw ? undefined : live })
 }
 
 function storedVersionOf({ group, version }: Conversion): string {
   return apiVersionOf(group, version)
+}
+
+/** What only another release can convert would be stored under the name of a version that it is not in. */
+function refuseLacking(conversion: Conversion, object: ApiObject): void {
+  if (conversion.lacks?.(parseApiVersion(object.apiVersion).version) !== true) return
+  throw functionsLacking(conversion, object, conversion.version)
 }
 
 function statusOf({ status }: ApiObject): Pick<ApiObject, 'status'> {

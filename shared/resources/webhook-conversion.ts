@@ -1,7 +1,7 @@
 import { withExplicitOwners } from '../model/apply/sole-writer.ts'
 import { UnpreparedError, type Conversion } from '../model/conversion.ts'
 import { readConversion, writeConversion, type ConvertedContent } from '../model/conversion-review.ts'
-import type { CustomResourceDefinition } from '../model/custom-resource-definition.ts'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../model/custom-resource-definition.ts'
 import { OperatingError } from '../model/errors.ts'
 import { objectText } from '../model/object-text.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
@@ -36,10 +36,7 @@ export function conversionByWebhook(
   const storage = versions.find((version) => version.storage)
   if (conversion?.strategy !== 'Webhook' || storage === undefined) return undefined
   const client = conversion.webhook?.clientConfig ?? {}
-  const schemaOf = (name: string): StructuralSchema | undefined => {
-    const version = versions.find((one) => one.name === name)
-    return version && (version.schema?.openAPIV3Schema ?? anyObject)
-  }
+  const schemaOf = schemaByName(versions)
   const book = createBook()
   const review = reviewVersionOf(conversion.webhook?.conversionReviewVersions)
   const ask = createAsking({ client, review, group, kind: names.kind, definition: metadata.name }, sources)
@@ -48,7 +45,7 @@ export function conversionByWebhook(
     group,
     kind: names.kind,
     version: storage.name,
-    schema: schemaOf(storage.name) ?? anyObject,
+    schema: schemaInVersion(storage),
     schemaOf,
     findFault: (object, version) => {
       const found = book.find(object, version)
@@ -79,6 +76,21 @@ export function conversionByWebhook(
     },
   }
 }
+
+/** The schema of each of these versions, by its name. */
+export function schemaByName(versions: readonly Version[]): Conversion['schemaOf'] {
+  return (name) => {
+    const version = versions.find((one) => one.name === name)
+    return version && schemaInVersion(version)
+  }
+}
+
+/** Of the whole object; a version without a schema takes any. */
+export function schemaInVersion({ schema }: Version): StructuralSchema {
+  return schema?.openAPIV3Schema ?? anyObject
+}
+
+type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>
 
 const anyObject: StructuralSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 

@@ -115,8 +115,11 @@ it.each(failures)('says what failed of $what', ({ made, spec = { a: 'x' }, why }
 })
 
 it('says that it does not know a version', () => {
-  const fault = conversionBy(upgrade).findFault(object('v9', { a: 'x' }), 'v3')
-  expect(fault).toBe('K.g.dev "default/x" cannot be converted from v9 to v3: there is no version v9 to convert')
+  const { findFault, lacks } = conversionBy(upgrade)
+  expect(findFault(object('v9', { a: 'x' }), 'v3')).toBe(
+    'K.g.dev "default/x" cannot be converted from v9 to v3: this release has no functions for that; deploy one that has both versions (olderVersions of defineKind)',
+  )
+  expect(['v1', 'v3', 'v9'].map((version) => lacks?.(version))).toEqual([false, false, true])
 })
 
 it('knows the schema of each version, and of no other', () => {

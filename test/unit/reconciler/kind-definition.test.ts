@@ -80,6 +80,18 @@ describe('the definition of a kind', () => {
     expect(kind.definition).toBe(kind.definition)
   })
 
+  it('has an annotation that tells other releases of its functions, if it has older versions', () => {
+    const annotationsOf = (options: object) => defineKind({ ...named, spec: textSpec, ...options }).definition?.metadata
+    expect(annotationsOf({})).toEqual({ name: 'pages.unit.test' })
+    const olderVersions = (older: (name: string, of: object) => never) => [older('v1', { spec: textSpec })]
+    const conversion = { 'setpoint.dev/conversion': 'functions' }
+    expect(annotationsOf({ olderVersions })).toEqual({ name: 'pages.unit.test', annotations: conversion })
+    expect(annotationsOf({ olderVersions, group: 'batch' })?.annotations).toMatchObject({
+      'api-approved.kubernetes.io': 'unapproved, brought by a reconciler',
+      ...conversion,
+    })
+  })
+
   it('has an annotation in a group of Kubernetes, without which its server takes none', () => {
     const { definition } = defineKind({ ...named, group: 'batch.k8s.io', spec: textSpec })
     expect(definition?.metadata).toMatchObject({

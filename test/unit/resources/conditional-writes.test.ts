@@ -594,3 +594,29 @@ describe('defaults that came later', () => {
     expect([written.before?.object.spec, live.object.spec]).toEqual([{ size: 1, more: 4 }, { size: 1 }])
   })
 })
+
+describe('an object that a later release has stored, in a version that the definition gets only with its first tick', () => {
+  const known: ServedKind = { ...kind, versions: ['v1'] }
+  const live: ApiObject = { ...objectOf(1), apiVersion: 'g.dev/v2', spec: { width: 1 } }
+
+  it.each([
+    ['a label', { metadata: { labels: { a: 'b' } } }, 'replace labels'],
+    ['its status', { metadata: {}, status: { ready: true } }, 'replace status'],
+  ])('stays in it when %s is written', async (_what, more, what) => {
+    const { change, did } = open({ live, kind: known })
+    const next = ({ object }: StoredObject) => ({
+      object: { ...object, ...more, metadata: { ...object.metadata, ...more.metadata } },
+      warnings: [],
+    })
+    const { stored } = await change({ next })
+    expect([did, stored.object.apiVersion, stored.object['spec']]).toEqual([[what], 'g.dev/v2', { width: 1 }])
+  })
+
+  it('takes no spec', async () => {
+    const { change, did } = open({ live, kind: known })
+    expect([await endOf(change()), did]).toEqual([
+      'CONVERSION_FAILED: K.g.dev "n/a" cannot be converted from v2 to v1: this release has no functions for that; deploy one that has both versions (olderVersions of defineKind)',
+      [],
+    ])
+  })
+})

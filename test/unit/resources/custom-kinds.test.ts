@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Conversion } from '../../../shared/model/conversion.ts'
 import type { CustomResourceDefinition } from '../../../shared/model/custom-resource-definition.ts'
-import { servedKindsOf, storedKindOf, withWebhooks } from '../../../shared/resources/custom-kinds.ts'
+import { servedKindsOf, storedKindOf, withDefined } from '../../../shared/resources/custom-kinds.ts'
 
 const names = { kind: 'Widget', plural: 'widgets' }
 const schema = { openAPIV3Schema: { type: 'object' as const } }
@@ -23,6 +23,12 @@ function definitionOf({ versions = [v1, v2, v3], spec, metadata, status, establi
     spec: { group: 'example.com', scope: 'Namespaced', names, versions, ...spec },
     status: { conditions: [{ type: 'Established', status: established }], ...status },
   } as unknown as CustomResourceDefinition
+}
+
+interface FromRelease {
+  readonly functions?: object
+  readonly spec?: object
+  readonly sources?: { readonly random: never }
 }
 
 const served = (definition: CustomResourceDefinition) => servedKindsOf(definition)[0]
@@ -53,6 +59,7 @@ describe('a kind of users’ own', () => {
       group: 'example.com',
       version: 'v2',
       storageVersion: 'v2',
+      versions: ['v2'],
       kind: 'Widget',
       listKind: 'WidgetList',
       plural: 'widgets',
@@ -143,9 +150,23 @@ describe('the functions of a kind', () => {
     ['functions of the program, those convert it', { of: () => conversion, hooksOf: () => {} }, 'v1'],
     ['hooks of the program, nobody converts it', { of: () => {}, hooksOf: () => hooks }, undefined],
   ])('with %s', (_what, own, version) => {
-    const both = withWebhooks(own as never, [definitionOf({ spec: byWebhook })], sources)
+    const both = withDefined(own as never, [definitionOf({ spec: byWebhook })], sources)
     expect(both.of('example.com', 'Widget')?.version).toBe(version)
     expect(both.of('example.com', 'Other')).toBeUndefined()
     expect(both.hooksOf('example.com', 'Widget')).toBe(own?.hooksOf())
+  })
+  const marked = { annotations: { 'setpoint.dev/conversion': 'functions' } }
+  it.each([
+    ['functions of the program', { functions: { of: () => conversion, hooksOf: () => {} } }, 'own'],
+    ['a webhook', { spec: byWebhook, sources }, 'webhook'],
+    ['a webhook that nobody asks', { spec: byWebhook }, 'none'],
+    ['hooks of the program', { functions: { of: () => {}, hooksOf: () => hooks }, spec: byWebhook, sources }, 'none'],
+    ['nobody', {}, 'none'],
+  ])('of a definition that functions convert, with %s', (_what, given, by) => {
+    const { functions: own, spec, sources: asked }: FromRelease = given
+    const definition = definitionOf({ metadata: marked, ...(spec && { spec }) })
+    const found = withDefined(own as never, [definition], asked).of('example.com', 'Widget')
+    const isMissing = found?.lacks?.('v1') === true
+    expect(isMissing ? 'none' : found === conversion ? 'own' : found && 'webhook').toBe(by)
   })
 })
