@@ -1,4 +1,4 @@
-import { CustomResource, Duration, Lazy } from 'aws-cdk-lib'
+import { CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib'
 import { Construct, type IConstruct } from 'constructs'
 import type { ReconcilerDescription } from '../bundling/reconciler-modules.ts'
 import type { ControlFunction } from './control-function.ts'
@@ -18,6 +18,8 @@ export class RemovalGuard extends Construct {
 
   constructor(scope: Construct, id: string, { worker, controllers }: RemovalGuardProps) {
     super(scope, id)
+    // Whether CloudFormation rolls back.
+    worker.allow(['cloudformation:DescribeStacks'], [Stack.of(this).stackId])
     this.resource = new CustomResource(this, 'Resource', {
       resourceType: 'Custom::SetpointControllers',
       serviceToken: worker.functionArn,

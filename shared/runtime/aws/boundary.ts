@@ -26,6 +26,7 @@ export interface AwsBoundary {
   readonly eventbridge: ClientSettings
   readonly sts?: ClientSettings
   readonly vault?: ClientSettings
+  readonly cloudformation?: ClientSettings
   /** Servers that admission asks. Left out, none can be asked. */
   readonly webhooks?: Webhooks
   /** Ends the process, without an answer: what of the batch was not deleted comes again. */

@@ -1,8 +1,13 @@
-import type { CloudFormationCustomResourceEvent, CloudFormationCustomResourceResponse } from 'aws-lambda'
+import type {
+  CloudFormationCustomResourceEvent,
+  CloudFormationCustomResourceResponse,
+  CloudFormationCustomResourceUpdateEvent,
+} from 'aws-lambda'
 import { backoffMs } from '../../engine/state/backoff.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { listPages } from '../../resources/list-pages.ts'
-import type { AwsBoundary } from './boundary.ts'
+import { createFindStackStatus, type FindStackStatus } from '../../adapters/aws/stack-status.ts'
+import { createSeeing, type AwsBoundary } from './boundary.ts'
 import { openAwsTable } from './table.ts'
 
 /** A controller as the deployment has it. */
@@ -20,7 +25,8 @@ export interface DeployedController {
  * when the stack goes.
  *
  * Protocol: AWS CloudFormation User Guide, "Custom resources": the answer is put to the URL of the event; a failure of
- * an update rolls it back.
+ * an update rolls it back, by one more update to the properties of before. That one is not refused: the stack would
+ * stand in UPDATE_ROLLBACK_FAILED, and the functions of before run again in any case.
  */
 export type AnswerRemoval = (event: CloudFormationCustomResourceEvent) => Promise<void>
 
@@ -29,9 +35,14 @@ export type AnswerRemoval = (event: CloudFormationCustomResourceEvent) => Promis
  * calls again.
  */
 export function createRemoval(boundary: AwsBoundary, put: typeof fetch): AnswerRemoval {
+  const { logger } = createSeeing(boundary)
+  const findStatus = createFindStackStatus(boundary.cloudformation ?? {})
   return async (event) => {
     const { store } = openAwsTable(boundary, { patienceMs })
-    const reason = await whyNot(event, store).catch((error: unknown) => `cannot tell what is left: ${String(error)}`)
+    const found = await whyNot(event, store).catch((error: unknown) => `cannot tell what is left: ${String(error)}`)
+    const reason = found && (await unlessRollback(event, found, findStatus))
+    if (found !== undefined && reason === undefined)
+      logger.warn('controllers rolled back, and objects have their finalizers', { left: found })
     const answer = answerTo(event, reason)
     await send(boundary, () => putAnswer(put, event.ResponseURL, answer))
   }
@@ -77,6 +88,38 @@ async function whyNot(
   return reasons.length === 0 ? undefined : reasons.join(' ')
 }
 
+/** New code ran before it was refused: its finalizers are on objects, and the code of before does not know them. */
+function whatStays(event: CloudFormationCustomResourceUpdateEvent): readonly string[] {
+  const { controllers: before = [] } = event.OldResourceProperties as Properties
+  const { controllers: after = [] } = event.ResourceProperties as Properties
+  return after.flatMap(({ group, kind, finalizer }) => {
+    const known = before.filter((one) => one.group === group && one.kind === kind).flatMap((one) => one.finalizer ?? [])
+    if (finalizer === undefined || known.includes(finalizer)) return []
+    const body = JSON.stringify({ metadata: { finalizers: known } })
+    const command = `kubectl patch ${resourceOf(group, kind)} NAME -n NAMESPACE --type=merge -p '${body}'`
+    return `Objects that ran meanwhile keep the finalizer ${finalizer} after the rollback, and nobody takes it off. Name those that are to stay: ${command}`
+  })
+}
+
+function resourceOf(group: string, kind: string): string {
+  return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
+}
+
+/** The reason, and what is to be done after the rollback; undefined for an update that is the rollback. */
+async function unlessRollback(
+  event: CloudFormationCustomResourceEvent,
+  reason: string,
+  findStatus: FindStackStatus,
+): Promise<string | undefined> {
+  if (event.RequestType !== 'Update') return reason
+  const refusal = [reason, ...whatStays(event)].join(' ')
+  try {
+    return (await findStatus(event.StackId)) === 'UPDATE_ROLLBACK_IN_PROGRESS' ? undefined : refusal
+  } catch (error) {
+    return `${refusal} (${error instanceof Error ? error.message : String(error)})`
+  }
+}
+
 interface Properties {
   readonly controllers?: readonly DeployedController[]
 }
@@ -109,9 +152,7 @@ async function whyNeeded(
     holders.push(...held.map((one) => [one.namespace ?? '', one.name].filter(Boolean).join('/')))
     if (holders.length > namedMax) break
   }
-  return holders.length === 0
-    ? undefined
-    : explanation(name, group === '' ? kind : `${kind}.${group}`, { finalizer, holders })
+  return holders.length === 0 ? undefined : explanation(name, resourceOf(group, kind), { finalizer, holders })
 }
 
 interface Held {
@@ -119,12 +160,12 @@ interface Held {
   readonly holders: readonly string[]
 }
 
-function explanation(name: string, kind: string, { finalizer, holders }: Held): string {
+function explanation(name: string, resource: string, { finalizer, holders }: Held): string {
   const named = holders.slice(0, namedMax).join(', ')
   const objects = holders.length > namedMax ? `${named} and others` : named
   return (
     `The reconciler ${name} is needed: its finalizer ${finalizer} is on ${objects}, and nobody else would clean up after those. ` +
-    `Delete them first (kubectl delete ${kind.toLowerCase()} -A --all), or remove the finalizer where there is nothing to clean up.`
+    `Delete them first (kubectl delete ${resource} -A --all), or remove the finalizer where there is nothing to clean up.`
   )
 }
 

@@ -16,10 +16,11 @@ export interface RecordingProxy extends AsyncDisposable {
   readonly calls: () => readonly AwsCall[]
 }
 
-export type AwsService = 'dynamodb' | 'sqs' | 'events'
+export type AwsService = 'dynamodb' | 'sqs' | 'events' | 'cloudformation'
 
 /**
  * Stands before an emulator, and notes what is asked of it. The SDK's JSON protocols name the operation in a header.
+ * That of CloudFormation names it in the body.
  */
 export async function recordCalls(service: AwsService, target: Answering): Promise<RecordingProxy> {
   const calls = new Map<string, AwsCall>()
@@ -65,6 +66,8 @@ export function passedTo(endpoint: string): Answering {
 }
 
 function callsOf(service: AwsService, { headers }: IncomingMessage, body: Buffer): readonly AwsCall[] {
+  if (service === 'cloudformation')
+    return [{ action: `${service}:${new URLSearchParams(body.toString()).get('Action')}`, on: '' }]
   const operation = String(headers['x-amz-target']).split('.').at(-1) ?? ''
   const {
     IndexName,

@@ -43,6 +43,8 @@ export async function everything(stage: Stage): Promise<void> {
   await pages(stage)
   await accountToken(stage)
   await askCloudFormation(stage.functions.removal, { type: 'Delete', after: [shelfController] })
+  await applyFirstShelf(stage)
+  await askCloudFormation(stage.functions.removal, { type: 'Update', before: [shelfController], after: [] })
 }
 
 /** Of an earlier version of the code, so that the tick has one to bring up to date. */

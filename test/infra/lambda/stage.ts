@@ -11,6 +11,7 @@ import { recordLongSince } from '../../support/dynamodb.ts'
 import { startFauxqs } from '../../support/fauxqs.ts'
 import { sqsClient } from '../../support/sqs-queue.ts'
 import { createTokenTables } from '../../support/token-tables.ts'
+import { stacksXml } from '../../support/cloudformation-wire.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startEnvironments, type Environments, type Room } from './environments.ts'
 import { streamedReply, type FunctionProcess } from './function-process.ts'
@@ -93,12 +94,14 @@ export async function openStage(client: readonly string[], props: Partial<Contro
     const objects = kept.by.use(await recordCalls('dynamodb', inProcess(dynalite.transport)))
     const queues = kept.by.use(await recordCalls('sqs', passedTo(fauxqs.endpoint)))
     const bus = kept.by.use(await recordCalls('events', accepting))
-    calls.set(`${name}${JSON.stringify(other)}`, () => [objects, queues, bus].flatMap((one) => one.calls()))
+    const stacks = kept.by.use(await recordCalls('cloudformation', updating))
+    calls.set(`${name}${JSON.stringify(other)}`, () => [objects, queues, bus, stacks].flatMap((one) => one.calls()))
     const { directory: code, environment, timeoutMs, memoryMb } = synthesized.functionOf(name)
     const endpoints = {
       AWS_ENDPOINT_URL_DYNAMODB: objects.endpoint,
       AWS_ENDPOINT_URL_SQS: queues.endpoint,
       AWS_ENDPOINT_URL_EVENTBRIDGE: bus.endpoint,
+      AWS_ENDPOINT_URL_CLOUDFORMATION: stacks.endpoint,
     }
     // The SDK sends to the host of the queue's URL, wherever the endpoint is.
     const seen = new Map([...refs].map(([id, value]) => [id, throughProxy(value, queues.endpoint)]))
@@ -221,6 +224,13 @@ const accepting: Answering = async (_request, body) => {
     body: Buffer.from(JSON.stringify(accepted)),
   }
 }
+
+/** Of CloudFormation: every stack is being updated. */
+const updating: Answering = async () => ({
+  status: 200,
+  headers: { 'content-type': 'text/xml' },
+  body: Buffer.from(stacksXml('UPDATE_IN_PROGRESS')),
+})
 
 /** As API Gateway hands it on after the authorizer has allowed it. */
 export function proxyEvent(httpMethod: string, target: string, body?: object, group = 'system:masters'): object {

@@ -1,7 +1,15 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { lambdaBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { createRemoval } from '../../../../shared/runtime/aws/removal.ts'
+import type { StoredObject } from '../../../../shared/model/stored-object.ts'
+import { startDynalite, testCredentials } from '../../../../shared/testing-aws/dynalite.ts'
+import { stacksXml } from '../../../support/cloudformation-wire.ts'
+import { openDynamodb } from '../../../support/dynamodb.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
 const created = {
@@ -69,5 +77,129 @@ describe('the answer to CloudFormation', () => {
     const { put, sent } = answering(...Array<number>(9).fill(403))
     await expect(removed(put)).rejects.toThrow('CloudFormation did not take the answer: 403')
     expect(sent).toHaveLength(5)
+  })
+})
+
+/** `lamp` is deployed as `lantern`: a rename. Both have the default finalizer of their name. */
+const former = { name: 'lamp', group: 'example.dev', kind: 'Lamp', finalizer: 'example.dev/lamp' }
+const renamed = { name: 'lantern', group: 'example.dev', kind: 'Lamp', finalizer: 'example.dev/lantern' }
+
+/** New code ran until CloudFormation asked: its finalizer stands beside the one of before. */
+const ranWithBoth = {
+  object: {
+    apiVersion: 'example.dev/v1',
+    kind: 'Lamp',
+    metadata: {
+      name: 'a',
+      namespace: 'default',
+      uid: 'u',
+      resourceVersion: '0',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      finalizers: [former.finalizer, renamed.finalizer],
+    },
+  },
+  engine: {},
+} satisfies StoredObject
+
+interface Asked {
+  readonly before?: object
+  readonly after: object
+  /** What CloudFormation does; with a number it answers nothing but that. */
+  readonly status: string | number
+}
+
+async function openGuard() {
+  const { client, transport, close } = await startDynalite()
+  const { table, store } = await openDynamodb(client)
+  await store.create(ranWithBoth)
+  const asked: string[] = []
+  const logged: string[] = []
+  let status: Asked['status'] = ''
+  const describeStacks = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
+    asked.push(new URLSearchParams(await text(request)).get('StackName') ?? '')
+    if (typeof status === 'number') reply.writeHead(status).end()
+    else reply.writeHead(200, { 'content-type': 'text/xml' }).end(stacksXml(status))
+  }
+  const server = createServer((request, reply) => void describeStacks(request, reply)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const aws = { region: 'us-east-1', credentials: testCredentials }
+  const boundary = {
+    ...lambdaBoundary,
+    environment: { SETPOINT_TABLE: table },
+    write: (line: string) => void logged.push(line),
+    dynamodb: { ...aws, endpoint: 'http://dynalite', requestHandler: transport },
+    cloudformation: { ...aws, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+  } as unknown as typeof lambdaBoundary
+  const { put, sent } = answering()
+  const answer = createRemoval(boundary, put)
+  return {
+    asked,
+    logged,
+    ask: async ({ before, after, status: now }: Asked) => {
+      status = now
+      await answer({
+        ...created,
+        RequestType: before === undefined ? 'Delete' : 'Update',
+        StackId: 'arn:stack',
+        ResourceProperties: { ServiceToken: '', controllers: [after] },
+        OldResourceProperties: { ServiceToken: '', controllers: [before] },
+      } as unknown as CloudFormationCustomResourceEvent)
+      return (await sent.at(-1)?.json()) as { readonly Status: string; readonly Reason?: string }
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await close()
+    },
+  }
+}
+
+describe('a rename of a controller whose objects have the finalizer of before', () => {
+  it('is refused, and says what becomes of the finalizer of the new name', async () => {
+    await using guard = await openGuard()
+    const { Status, Reason } = await guard.ask({ before: former, after: renamed, status: 'UPDATE_IN_PROGRESS' })
+    expect([Status, guard.asked]).toEqual(['FAILED', ['arn:stack']])
+    expect(Reason).toBe(
+      'The reconciler lamp is needed: its finalizer example.dev/lamp is on default/a, and nobody else would clean up after those. ' +
+        'Delete them first (kubectl delete lamp.example.dev -A --all), or remove the finalizer where there is nothing to clean up. ' +
+        'Objects that ran meanwhile keep the finalizer example.dev/lantern after the rollback, and nobody takes it off. ' +
+        `Name those that are to stay: kubectl patch lamp.example.dev NAME -n NAMESPACE --type=merge -p '{"metadata":{"finalizers":["example.dev/lamp"]}}'`,
+    )
+  })
+
+  it('is rolled back, though objects have the finalizer of the new name', async () => {
+    await using guard = await openGuard()
+    const undone = await guard.ask({ before: renamed, after: former, status: 'UPDATE_ROLLBACK_IN_PROGRESS' })
+    expect(undone).not.toHaveProperty('Reason')
+    expect(undone.Status).toBe('SUCCESS')
+    expect(guard.logged.join('')).toContain('its finalizer example.dev/lantern is on default/a')
+  })
+
+  it('is not taken back by a deployment: that is none of CloudFormation', async () => {
+    await using guard = await openGuard()
+    expect(await guard.ask({ before: renamed, after: former, status: 'UPDATE_IN_PROGRESS' })).toMatchObject({
+      Status: 'FAILED',
+    })
+  })
+
+  it('is refused where CloudFormation does not say what it does, with why', async () => {
+    await using guard = await openGuard()
+    const { Status, Reason } = await guard.ask({ before: renamed, after: former, status: 403 })
+    expect([Status, Reason]).toEqual(['FAILED', expect.stringContaining('cannot see what CloudFormation does')])
+  })
+
+  it('leaves the removal of the stack refused, and asks nobody then', async () => {
+    await using guard = await openGuard()
+    const status = 'UPDATE_ROLLBACK_IN_PROGRESS'
+    expect(await guard.ask({ after: renamed, status })).toMatchObject({ Status: 'FAILED' })
+    expect(guard.asked).toEqual([])
+  })
+
+  it('asks nobody about an update that takes nothing away', async () => {
+    await using guard = await openGuard()
+    const status = 'UPDATE_IN_PROGRESS'
+    expect(await guard.ask({ before: former, after: former, status })).toMatchObject({ Status: 'SUCCESS' })
+    expect(guard.asked).toEqual([])
   })
 })
