@@ -237,6 +237,26 @@ describe('a value that is encoded', () => {
     expect(knowing().mask(errorOf('<html>'))).toContain('<html>')
   })
 
+  it('is known where it is encoded ahead of where it is in clear', () => {
+    const known = knowing(given('Geheim1234'))
+    expect(known.mask(`${bare('Geheim1234')} or Geheim1234 or ${hex('Geheim1234')}.`)).toBe('*** or *** or ***.')
+    expect(known.mask(`${encodeURIComponent('a=b&')}${bare('Geheim1234')} Geheim1234`)).toMatch(/^[^G]*\*\*\* \*\*\*$/)
+  })
+
+  it('is no part of what a parser of JSON has not quoted', () => {
+    const known = knowing(given('Geheim1234'))
+    const error = errorOf('{"a": b}')
+    expect(known.mask(`${error}; see "docs"`)).toMatch(/; see "docs"$/)
+    expect(known.mask(`see "docs"; ${error}`)).not.toContain('"a"')
+  })
+
+  it('in bytes is known as they are stored, unless they are public', () => {
+    const six = Uint8Array.from([...binary, 0xfa])
+    const open = { metadata: { annotations: { 'setpoint.dev/public-keys': 'key' } }, ...stored(six) }
+    expect(knowing(open, stored(six)).mask(`it is ${base64(six)}`)).toBe(`it is ${base64(six)}`)
+    expect(knowing(stored(six)).mask(`it is ${base64(six)}`)).toBe('it is ***')
+  })
+
   it.each([2_000, 400_000])('is looked for in bounded time where many begin alike: %d', (length) => {
     const known = knowing(given(Array.from({ length: 780 }, (_, i) => `aaaaaa${'a'.repeat(i)}!`).join('\n')))
     const text = `no value: ${'a'.repeat(length)}`
