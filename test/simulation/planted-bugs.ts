@@ -525,4 +525,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: '[controllerOf(object), engine.formerOwner]',
     replace: '[controllerOf(object)]',
   },
+  {
+    bug: 'only the owner that a child is taken from is woken, not the one it is given to',
+    file: routes,
+    find: '[controllerOf(object), engine.formerOwner]',
+    replace: '[engine.formerOwner ?? controllerOf(object)]',
+  },
 ]

@@ -27,13 +27,10 @@ export function createOwners(scene: Scene): Checker {
         : [],
     )
 
-  /** An index that lags may have missed what has come, and no write tells of it again. */
   const miscounted = (gadget: StoredObject): readonly string[] => {
     const says = (gadget.object.status?.['keeps'] ?? []) as readonly string[]
     const keeps = kept(gadget)
-    const isWrong =
-      says.some((name) => !keeps.includes(name)) || (scenario.local !== undefined && says.length !== keeps.length)
-    return isWrong
+    return says.length !== keeps.length || says.some((name) => !keeps.includes(name))
       ? [`promise 8, owners: ${named(gadget)} says it keeps ${String(says)}, and keeps ${String(keeps)}`]
       : []
   }
