@@ -21,14 +21,24 @@ export interface InformersOptions {
   readonly count: number
   /** Whether a version stands for one change. Otherwise the newest states come again after a cut. */
   readonly isExact: boolean
+  /** They list by so many, and now and then anew. Left out: all at once, and only if they have to. */
+  readonly limit?: number | undefined
 }
 
-export function startInformers({ world, plane, kinds, count, isExact }: InformersOptions): Informers {
+export function startInformers({ world, plane, kinds, count, isExact, limit }: InformersOptions): Informers {
   const random = world.random.fork('informers')
+  const reading = world.random.fork('pages of informers')
   const all = kinds.flatMap((kind) =>
     Array.from({ length: count }, () => {
       const informer = createInformer({
-        source: sourceOf(plane, pathOf({ kind, name: '' }).slice(0, -1), () => (isExact ? '' : endOf(random))),
+        source: sourceOf({
+          plane,
+          path: pathOf({ kind, name: '' }).slice(0, -1),
+          end: () => (isExact ? '' : endOf(random)),
+          limit,
+          readPage: () => world.sleep(below(reading, 3_000)),
+          isNew: () => limit !== undefined && reading.next() < 1 / 3,
+        }),
         // Who is cut off again within what comes again gets no further.
         cutAfter: () => (isExact ? 1 + below(random, 8) : 20 + below(random, 100)),
         pause: () => world.sleep(500 + below(random, 5_000)),
@@ -82,8 +92,20 @@ function endOf(random: SeededRandom): string {
   return `&timeoutSeconds=${5 + below(random, 100)}`
 }
 
-function sourceOf(plane: Plane, path: string, end: () => string): Parameters<typeof createInformer>[0]['source'] {
+interface SourceOptions extends Pick<InformersOptions, 'plane' | 'limit'> {
+  readonly path: string
+  readonly end: () => string
+  /** Takes its time with a page before it asks for the next one. */
+  readonly readPage: () => Promise<void>
+  /** Whether it does not know any more how far it had watched. */
+  readonly isNew: () => boolean
+}
+
+type Source = Parameters<typeof createInformer>[0]['source']
+
+function sourceOf({ plane, path, end, limit, readPage, isNew }: SourceOptions): Source {
   async function* watch(version: string): AsyncGenerator<InformerEvent> {
+    if (isNew()) throw new Gone()
     const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${version}${end()}`
     for await (const line of linesOf(plane, `${path}?${query}`)) {
       const { type, object } = JSON.parse(line) as { readonly type: 'ERROR'; readonly object: Listed }
@@ -91,15 +113,33 @@ function sourceOf(plane: Plane, path: string, end: () => string): Parameters<typ
       yield { type, object: heldOf(object) }
     }
   }
+  const list = async (query: string): Promise<ListReply> => {
+    const reply = await plane.request(`GET ${path}${query}`)
+    if (reply?.status !== 200) throw new Error('the list is refused')
+    return JSON.parse(String(reply.body)) as ListReply
+  }
+  const listByPages = async (): Promise<ListReply> => {
+    let page = await list(`?limit=${limit}`)
+    const items = [...page.items]
+    for (let next = page.metadata.continue; next !== undefined && next !== ''; next = page.metadata.continue) {
+      await readPage()
+      page = await list(`?limit=${limit}&continue=${encodeURIComponent(next)}`)
+      items.push(...page.items)
+    }
+    return { metadata: page.metadata, items }
+  }
   return {
     watch,
     list: async () => {
-      const reply = await plane.request(`GET ${path}`)
-      if (reply?.status !== 200) throw new Error('the list is refused')
-      const { metadata, items } = JSON.parse(String(reply.body)) as Listed & { readonly items: readonly Listed[] }
+      const { metadata, items } = await (limit === undefined ? list('') : listByPages())
       return { items: items.map(heldOf), version: metadata.resourceVersion }
     },
   }
+}
+
+interface ListReply {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
+  readonly items: readonly Listed[]
 }
 
 async function* linesOf({ watch }: Plane, path: string): AsyncGenerator<string> {

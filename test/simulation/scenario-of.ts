@@ -69,6 +69,12 @@ export function scenarioOf(seed: number): Scenario {
   }
 }
 
+/** Every other seed: who keeps a cache lists by pages. */
+export function listLimitOf(seed: number): { readonly listLimit?: number } {
+  const random = createSeededRandom(seed).fork('list limit')
+  return random.next() < 1 / 2 ? { listLimit: oneOf(random, [1, 2, 5]) } : {}
+}
+
 /** One seed in four. */
 function propagationOf(random: SeededRandom): Pick<Extras, 'propagation'> {
   if (random.next() >= 1 / 4) return {}

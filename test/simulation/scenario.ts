@@ -28,6 +28,8 @@ export interface LocalTrouble {
   readonly powerLoss: number
   /** Clients that keep a cache by list and watch. */
   readonly informers: number
+  /** They list by so many, and now and then anew. Left out: all at once, and only if they have to. */
+  readonly listLimit?: number | undefined
   /** A commit that leaves so many pages in the write-ahead log begins a checkpoint; left out, as in earnest. */
   readonly checkpointPages?: number
   /** The first process ends at this step, in this way. */
@@ -40,6 +42,8 @@ export interface LocalTrouble {
 export interface WatchTrouble {
   /** Clients that keep a cache by list and watch, of each kind that is watched. */
   readonly informers: number
+  /** They list by so many, and now and then anew. Left out: all at once, and only if they have to. */
+  readonly listLimit?: number | undefined
   /** Between two looks of a feed. */
   readonly pollMs: number
   /** How long an entry of the index may take. */

@@ -107,6 +107,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     kinds: scenario.local === undefined ? watchedKinds : [...kindsIn(scenario), 'ConfigMap'],
     count: (scenario.local ?? scenario.watch)?.informers ?? 0,
     isExact: scenario.local !== undefined,
+    limit: (scenario.local ?? scenario.watch)?.listLimit,
   })
 
   const work = { isDone: false }

@@ -57,7 +57,11 @@ export function createInformer({ source, cutAfter, pause = async () => {}, isExa
     const listed = await source.list(signal)
     counts.lists++
     cache.clear()
-    for (const item of listed.items) cache.set(item.name, item)
+    for (const item of listed.items) {
+      const isLater = isExact && BigInt(item.version) > BigInt(listed.version)
+      if (isLater) faults.push(`the list at ${listed.version} shows ${item.name} at ${item.version}`)
+      cache.set(item.name, item)
+    }
     return listed.version
   }
 

@@ -1,5 +1,5 @@
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
-import { scenarioOf } from '../scenario-of.ts'
+import { listLimitOf, scenarioOf } from '../scenario-of.ts'
 import type { KindName, Scenario } from '../scenario.ts'
 import { oneOf } from '../world.ts'
 
@@ -24,6 +24,7 @@ export function awsScenarioOf(seed: number): Scenario {
       lagMsMax: oneOf(random, [0, 100, 600]),
       numberedMsMax: oneOf(random, [0, 400]),
       recordedBuckets: oneOf(random, [undefined, undefined, 1, 8]),
+      ...listLimitOf(seed),
     },
   }
 }

@@ -113,6 +113,12 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'resourceVersion: String(seen + 1) }',
     },
     {
+      bug: 'a later page of a list shows the states of now',
+      file: `${sqlite}/sqlite-list.ts`,
+      find: 'if (row.rv <= walk.asOf || isLost(row))',
+      replace: 'if (row.rv > 0 || isLost(row))',
+    },
+    {
       bug: 'a watch that resumes begins with what changes from then on',
       file: 'shared/api/verbs/watch.ts',
       find: 'const after = options.after ?? (await services.feed.latest())',

@@ -1,6 +1,6 @@
 import { createSeededRandom, type SeededRandom } from '../../../shared/testing/seeded-random.ts'
 import { clearSky, type Climate } from '../climate.ts'
-import { scenarioOf } from '../scenario-of.ts'
+import { listLimitOf, scenarioOf } from '../scenario-of.ts'
 import type { LocalTrouble, Scenario, Step } from '../scenario.ts'
 import { oneOf } from '../world.ts'
 
@@ -8,7 +8,9 @@ import { oneOf } from '../world.ts'
 export function localScenarioOf(seed: number): Scenario {
   const scenario = scenarioOf(seed)
   const random = createSeededRandom(seed).fork('local')
-  return { ...scenario, climate: climateOf(random, scenario), local: localOf(random), steps: scenario.steps.map(tamed) }
+  const climate = climateOf(random, scenario)
+  const local = { ...localOf(random), ...listLimitOf(seed) }
+  return { ...scenario, climate, local, steps: scenario.steps.map(tamed) }
 }
 
 /** Who ends its process ends everybody's here. */
