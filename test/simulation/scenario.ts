@@ -32,6 +32,8 @@ export interface LocalTrouble {
   readonly listLimit?: number | undefined
   /** A commit that leaves so many pages in the write-ahead log begins a checkpoint; left out, as in earnest. */
   readonly checkpointPages?: number
+  /** Superseded states are forgotten behind so many characters of later ones; left out, as in earnest. */
+  readonly retainedCharacters?: number
   /** The first process ends at this step, in this way. */
   readonly firstEnd?: { readonly step: number; readonly end: End }
 }

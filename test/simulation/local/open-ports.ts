@@ -7,6 +7,7 @@ import { assemblePorts, type LocalPorts } from '../../../shared/runtime/local/po
 import { through, type Life, type Network } from '../life.ts'
 import type { Disk } from './disk.ts'
 import type { Machine } from './machine.ts'
+import type { LocalTrouble } from '../scenario.ts'
 import type { CommitRecord } from './record.ts'
 
 /** What one process has of its file. */
@@ -24,14 +25,16 @@ export interface OpenOptions {
   readonly record: CommitRecord
   readonly disk: Disk
   readonly network: Network
-  readonly checkpointPages: number | undefined
+  readonly local: LocalTrouble | undefined
 }
 
 /** Opens the file for a process: the real adapters for SQLite. */
-export function openPorts({ life, machine, record, disk, network, checkpointPages }: OpenOptions): OpenPorts {
+export function openPorts({ life, machine, record, disk, network, local }: OpenOptions): OpenPorts {
   const database = openSqliteDatabase(disk.file())
+  const { checkpointPages, retainedCharacters } = local ?? {}
   if (checkpointPages !== undefined) database.prepare(`PRAGMA wal_autocheckpoint = ${checkpointPages}`).get()
-  const changeLog = createSqliteChangeLog({ database, clock: life.clock })
+  const retention = retainedCharacters === undefined ? {} : { retainedCharacters }
+  const changeLog = createSqliteChangeLog({ database, clock: life.clock, ...retention })
   const synchronous = database.prepare('PRAGMA synchronous')
   machine.opened(() => Number(synchronous.get()?.['synchronous']) >= full)
   record.catchUp(changeLog, life)

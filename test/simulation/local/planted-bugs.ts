@@ -52,6 +52,18 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'const from = await options.feed.latest()',
     },
     {
+      bug: 'a process that has missed changes for good looks at nothing that is there',
+      file: localEngine,
+      find: 'if (after === undefined) looks.push(look((after = await feed.latest())))',
+      replace: 'if (after === undefined) after = await feed.latest()',
+    },
+    {
+      bug: 'a process that has missed changes for good leaves out those whose owners may be gone',
+      file: localEngine,
+      find: 'swept: await withGarbage(engine)',
+      replace: 'swept: engine.swept',
+    },
+    {
       bug: 'a controller that is new looks at nothing that was there before',
       file: localEngine,
       find: 'if (fresh.length === 0) return async () => {}',

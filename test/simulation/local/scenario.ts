@@ -9,7 +9,7 @@ export function localScenarioOf(seed: number): Scenario {
   const scenario = scenarioOf(seed)
   const random = createSeededRandom(seed).fork('local')
   const climate = climateOf(random, scenario)
-  const local = { ...localOf(random), ...listLimitOf(seed) }
+  const local = { ...localOf(random), ...listLimitOf(seed), ...retentionOf(seed) }
   return { ...scenario, climate, local, steps: scenario.steps.map(tamed) }
 }
 
@@ -26,6 +26,12 @@ function localOf(random: SeededRandom): LocalTrouble {
     informers: oneOf(random, [0, 1, 3]),
     checkpointPages: oneOf(random, [4_000, 4_000, 200, 20]),
   }
+}
+
+/** One seed in eight: who comes back after a crash finds that the log does not reach back to where it was. */
+function retentionOf(seed: number): Pick<LocalTrouble, 'retainedCharacters'> {
+  const random = createSeededRandom(seed).fork('retention')
+  return random.next() < 1 / 8 ? { retainedCharacters: oneOf(random, [3_000, 20_000]) } : {}
 }
 
 /** What goes wrong in a seed goes wrong here, too, in the way of a machine. */

@@ -65,7 +65,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   /** What cannot be opened does not heal: SQLite is asked about every page. */
   function tryOpen(life: Life): OpenPorts | undefined {
     try {
-      return openPorts({ ...options, life, checkpointPages: scenario.local?.checkpointPages })
+      return openPorts({ ...options, life, local: scenario.local })
     } catch (error) {
       report(`promise 1, durability: ${life.name} cannot open its file: ${String(error)}`)
       machine.kill('as it could not open its file')
