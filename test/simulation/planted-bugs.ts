@@ -321,6 +321,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'failed = records.length > 1 ? undefined : await oneByOne(records, relaying)',
   },
   {
+    bug: 'of the records that fail by themselves the last one is reported',
+    file: 'shared/runtime/aws/relay.ts',
+    find: 'first ??= record.id',
+    replace: 'first = record.id',
+  },
+  {
     bug: 'the tick does not store its position',
     file: 'shared/runtime/aws/resync.ts',
     find: 'progress: after, queues',

@@ -12,6 +12,8 @@ export interface Scenario extends Extras {
   readonly local?: LocalTrouble
   /** Somebody watches. On AWS only. */
   readonly watch?: WatchTrouble
+  /** So likely cannot a record of the stream be told for a while, by itself. Left out: each can. On AWS only. */
+  readonly hardRecords?: number
   readonly climate: Climate
   /** The kinds' resync period in minutes; 0: never. */
   readonly resyncMinutes: number

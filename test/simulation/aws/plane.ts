@@ -8,7 +8,7 @@ import { createDeadLetters } from '../../../shared/engine/loops/dead-letter.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, type ObjectKey } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
-import type { ChangeFeed } from '../../../shared/ports/change-feed.ts'
+import type { Change, ChangeFeed } from '../../../shared/ports/change-feed.ts'
 import type { HttpHandler } from '../../../shared/ports/http-handler.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { Seeing } from '../../../shared/runtime/aws/boundary.ts'
@@ -56,6 +56,7 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
   const queues = new Map<string, SimQueue>()
   const dead = new Set<WakeUp>()
   const forgetting = world.random.fork('forgetting')
+  const tellOf = createTelling(world, () => (weather === climate ? (scenario.hardRecords ?? 0) : 0))
   const queueNamed = (loop: string): SimQueue => queues.get(loop) ?? (queues.get('system') as SimQueue)
 
   const services = functions.sharing((life) =>
@@ -131,7 +132,7 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
     for (;;) {
       await shard.readable()
       const batch = shard.read(most)
-      const records = batch.map((change, i) => ({ id: String(i), change: () => change }))
+      const records = batch.map((change, i) => ({ id: String(i), change: () => tellOf(change) }))
       // A first try waits for nothing that is away, as one whose function took long to start.
       const timeMs = tries === 0 ? 0 : relayMs
       const failed = await functions.invoke(
@@ -218,6 +219,20 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
       functions.calmDown()
     },
     end: () => {},
+  }
+}
+
+/** Tells what a record says. Now and then one cannot be told for up to a minute, however often it is tried. */
+function createTelling(world: World, share: () => number): (change: Change) => Change {
+  const random = world.random.fork('hard records')
+  const untilMs = new WeakMap<Change, number>()
+  return (change) => {
+    if (share() === 0) return change
+    const known = untilMs.get(change) ?? (random.next() < share() ? world.nowMs() + below(random, 60_000) : 0)
+    untilMs.set(change, known)
+    if (world.nowMs() >= known) return change
+    world.fault('stream record not told')
+    throw new Error('this record cannot be told')
   }
 }
 

@@ -1,5 +1,6 @@
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
 import { listLimitOf, scenarioOf } from '../scenario-of.ts'
+import { isClear } from '../checkers/checker.ts'
 import type { KindName, Scenario } from '../scenario.ts'
 import { oneOf } from '../world.ts'
 
@@ -11,7 +12,8 @@ export const watchedKinds = ['Gadget', 'ConfigMap'] as const satisfies readonly 
  * that a feed reaches back, as its promise asks.
  */
 export function awsScenarioOf(seed: number): Scenario {
-  const scenario = scenarioOf(seed)
+  const plain = scenarioOf(seed)
+  const scenario = { ...plain, ...hardRecordsOf(seed, plain) }
   const random = createSeededRandom(seed).fork('watch')
   if (random.next() >= 1 / 6) return scenario
   const { climate } = scenario
@@ -27,4 +29,10 @@ export function awsScenarioOf(seed: number): Scenario {
       ...listLimitOf(seed),
     },
   }
+}
+
+/** One seed in eight, and none in which promises about time are told. */
+function hardRecordsOf(seed: number, scenario: Scenario): Pick<Scenario, 'hardRecords'> {
+  const random = createSeededRandom(seed).fork('hard records')
+  return random.next() < 1 / 8 && !isClear(scenario) ? { hardRecords: oneOf(random, [0.05, 0.3]) } : {}
 }
