@@ -34,6 +34,8 @@ export interface LocalTrouble {
   readonly listLimit?: number | undefined
   /** A commit that leaves so many pages in the write-ahead log begins a checkpoint; left out, as in earnest. */
   readonly checkpointPages?: number
+  /** So likely does a write let the commit fail in which it is. Left out: none does. */
+  readonly commitFailure?: number
   /** Superseded states are forgotten behind so many characters of later ones; left out, as in earnest. */
   readonly retainedCharacters?: number
   /** The first process ends at this step, in this way. */

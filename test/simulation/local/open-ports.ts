@@ -6,6 +6,7 @@ import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { assemblePorts, type LocalPorts } from '../../../shared/runtime/local/ports.ts'
 import { through, type Life, type Network } from '../life.ts'
 import type { Disk } from './disk.ts'
+import { withFailingCommits } from './failing-commits.ts'
 import type { Machine } from './machine.ts'
 import type { LocalTrouble } from '../scenario.ts'
 import type { CommitRecord } from './record.ts'
@@ -30,8 +31,9 @@ export interface OpenOptions {
 
 /** Opens the file for a process: the real adapters for SQLite. */
 export function openPorts({ life, machine, record, disk, network, local }: OpenOptions): OpenPorts {
-  const database = openSqliteDatabase(disk.file())
-  const { checkpointPages, retainedCharacters } = local ?? {}
+  const { checkpointPages, retainedCharacters, commitFailure = 0 } = local ?? {}
+  const opened = openSqliteDatabase(disk.file())
+  const database = commitFailure === 0 ? opened : withFailingCommits(opened, drawFailures(life, network, commitFailure))
   if (checkpointPages !== undefined) database.prepare(`PRAGMA wal_autocheckpoint = ${checkpointPages}`).get()
   const retention = retainedCharacters === undefined ? {} : { retainedCharacters }
   const changeLog = createSqliteChangeLog({ database, clock: life.clock, ...retention })
@@ -62,6 +64,15 @@ export function openPorts({ life, machine, record, disk, network, local }: OpenO
       feed: { ...bare.feed, latest: see(bare.feed, 'feed').latest },
     },
     close: () => database.close(),
+  }
+}
+
+function drawFailures({ name }: Life, { world, isCalm }: Network, share: number): () => boolean {
+  const random = world.random.fork(`commits ${name}`)
+  return () => {
+    if (isCalm() || random.next() >= share) return false
+    world.fault('commit failed')
+    return true
   }
 }
 

@@ -95,6 +95,13 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: '      running = undefined\n      setImmediate(() => end.run())\n',
     },
     {
+      bug: 'what is written is remembered before its commit',
+      file: `${sqlite}/sqlite-store.ts`,
+      find: 'const { id: objectId, doc, engine, supersedes } = row\n',
+      replace:
+        "const { id: objectId, doc, engine, supersedes } = row\n        if (work.type !== 'removed') rows.written(place, row, stored)\n",
+    },
+    {
       bug: 'a commit returns before its fsync',
       file: `${sqlite}/sqlite-database.ts`,
       find: 'PRAGMA synchronous = FULL;',

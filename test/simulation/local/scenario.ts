@@ -1,4 +1,5 @@
 import { createSeededRandom, type SeededRandom } from '../../../shared/testing/seeded-random.ts'
+import { isClear } from '../checkers/checker.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { listLimitOf, scenarioOf } from '../scenario-of.ts'
 import type { LocalTrouble, Scenario, Step } from '../scenario.ts'
@@ -10,7 +11,8 @@ export function localScenarioOf(seed: number): Scenario {
   const random = createSeededRandom(seed).fork('local')
   const climate = climateOf(random, scenario)
   const local = { ...localOf(random), ...listLimitOf(seed), ...retentionOf(seed) }
-  return { ...scenario, climate, local, steps: scenario.steps.map(tamed) }
+  const tame = { ...scenario, climate, local, steps: scenario.steps.map(tamed) }
+  return isClear(tame) ? tame : { ...tame, local: { ...local, ...commitFailureOf(seed) } }
 }
 
 /** Who ends its process ends everybody's here. */
@@ -32,6 +34,12 @@ function localOf(random: SeededRandom): LocalTrouble {
 function retentionOf(seed: number): Pick<LocalTrouble, 'retainedCharacters'> {
   const random = createSeededRandom(seed).fork('retention')
   return random.next() < 1 / 8 ? { retainedCharacters: oneOf(random, [3_000, 20_000]) } : {}
+}
+
+/** One seed in eight, of those in which no promises about time are told. */
+function commitFailureOf(seed: number): Pick<LocalTrouble, 'commitFailure'> {
+  const random = createSeededRandom(seed).fork('commits')
+  return random.next() < 1 / 8 ? { commitFailure: oneOf(random, [0.02, 0.1, 0.3]) } : {}
 }
 
 /** What goes wrong in a seed goes wrong here, too, in the way of a machine. */
