@@ -532,6 +532,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: '[controllerOf(object)]',
   },
   {
+    bug: 'what an object refers to is not looked at when its status changes',
+    file: 'shared/engine/wake/references.ts',
+    find: "'meta', 'status', 'delete')",
+    replace: "'meta', 'delete')",
+    engine: 'local',
+  },
+  {
     bug: 'only the owner that a child is taken from is woken, not the one it is given to',
     file: routes,
     find: '[controllerOf(object), engine.formerOwner]',

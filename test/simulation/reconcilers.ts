@@ -33,7 +33,7 @@ export function controllersFor(
   scenario: Scenario,
   { life, outside, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
-  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks } = scenario
+  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks, statusLinks } = scenario
   const pauseMs = slowLinks === true ? 2_000 : 0
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const kinds = kindsIn(scenario)
@@ -49,7 +49,9 @@ export function controllersFor(
       counts: controls === true,
       pace: paceOf('Gadget'),
     }),
-    ...(kinds.includes('Link') ? [linkController({ life, watcher, resync, pace: paceOf('Link'), pauseMs })] : []),
+    ...(kinds.includes('Link')
+      ? [linkController({ life, watcher, resync, pace: paceOf('Link'), pauseMs, refersByStatus: statusLinks === true })]
+      : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher, extras: scenario.parcels ?? {} })] : []),
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),

@@ -84,6 +84,8 @@ export interface Extras {
   readonly relics?: true
   /** Links look, and take two seconds to say what they have seen. */
   readonly slowLinks?: true
+  /** Links refer to what their status names. */
+  readonly statusLinks?: true
   /** What is given is controlled by its owner, and Gadgets say what they keep of it. */
   readonly controls?: true
   readonly parcels?: ParcelExtras

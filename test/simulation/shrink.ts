@@ -66,6 +66,7 @@ const extras = [
   'propagation',
   'misfit',
   'slowLinks',
+  'statusLinks',
   'parcels',
 ] as const satisfies readonly (keyof Extras)[]
 

@@ -1,5 +1,14 @@
 import * as z from 'zod'
-import { ConfigMap, defineKind, defineReconciler, done, reference, type Controller } from '../../../shared/index.ts'
+import {
+  again,
+  ConfigMap,
+  defineKind,
+  defineReconciler,
+  done,
+  reference,
+  type Controller,
+  type ObjectOf,
+} from '../../../shared/index.ts'
 import type { Life } from '../life.ts'
 import type { Pace } from './pace.ts'
 import type { RunWatcher } from '../runs.ts'
@@ -10,8 +19,10 @@ export const Link = defineKind({
   version: 'v1',
   kind: 'Link',
   spec: z.object({ to: z.string() }),
-  status: z.object({ seen: z.string() }),
+  status: z.object({ seen: z.string(), to: z.string().optional() }),
 })
+
+type LinkObject = ObjectOf<typeof Link>
 
 export interface LinkOptions {
   readonly life: Life
@@ -20,19 +31,33 @@ export interface LinkOptions {
   readonly pace: Pace
   /** How long it takes to say what it has seen. */
   readonly pauseMs: number
+  /** It refers to what its status names, which a run has noted there. */
+  readonly refersByStatus: boolean
 }
 
-export function linkController({ life, watcher, resync, pace, pauseMs }: LinkOptions): Controller {
+export function linkController({ life, watcher, resync, pace, pauseMs, refersByStatus }: LinkOptions): Controller {
   return defineReconciler(Link, {
     ...pace,
-    watches: [reference(ConfigMap, ({ spec }) => ({ name: spec.to }))],
+    watches: [refersByStatus ? reference(ConfigMap, namedInStatus) : reference(ConfigMap, namedInSpec)],
     resync,
     timeout: '30s',
     reconcile: (link, ctx) =>
       watcher.run('reconcile', link, life, async () => {
         const target = await ctx.get(ConfigMap, link.spec.to)
         if (pauseMs > 0) await life.pass(pauseMs)
-        return done({ status: { seen: target?.data?.['value'] ?? 'nothing' } })
+        const seen = target?.data?.['value'] ?? 'nothing'
+        if (!refersByStatus) return done({ status: { seen } })
+        const report = { status: { seen, to: link.spec.to } }
+        // What has changed before the status was there woke nobody.
+        return link.status?.to === link.spec.to ? done(report) : again('2s', report)
       }),
   })
+}
+
+function namedInSpec({ spec }: LinkObject): { readonly name: string } {
+  return { name: spec.to }
+}
+
+function namedInStatus({ status }: LinkObject): { readonly name: string } | undefined {
+  return status?.to === undefined ? undefined : { name: status.to }
 }

@@ -11,7 +11,7 @@ export function localScenarioOf(seed: number): Scenario {
   const random = createSeededRandom(seed).fork('local')
   const climate = climateOf(random, scenario)
   const local = { ...localOf(random), ...listLimitOf(seed), ...retentionOf(seed) }
-  const tame = { ...scenario, climate, local, steps: scenario.steps.map(tamed) }
+  const tame = { ...scenario, ...statusLinksOf(seed, scenario), climate, local, steps: scenario.steps.map(tamed) }
   return isClear(tame) ? tame : { ...tame, local: { ...local, ...commitFailureOf(seed) } }
 }
 
@@ -40,6 +40,15 @@ function retentionOf(seed: number): Pick<LocalTrouble, 'retainedCharacters'> {
 function commitFailureOf(seed: number): Pick<LocalTrouble, 'commitFailure'> {
   const random = createSeededRandom(seed).fork('commits')
   return random.next() < 1 / 8 ? { commitFailure: oneOf(random, [0.02, 0.1, 0.3]) } : {}
+}
+
+/**
+ * One seed in four that has Links. Here the log tells of a status ahead of all that changes after it; on AWS, where the
+ * item of another object may be told sooner, a run could miss it.
+ */
+function statusLinksOf(seed: number, { herd }: Scenario): Pick<Scenario, 'statusLinks'> {
+  const random = createSeededRandom(seed).fork('status links')
+  return random.next() < 1 / 4 && herd === 0 ? { statusLinks: true } : {}
 }
 
 /** What goes wrong in a seed goes wrong here, too, in the way of a machine. */

@@ -16,8 +16,8 @@ const known = new Map<string, Promise<Uint8Array>>()
  * but for its own objects.
  */
 export async function fillDisk(disk: Disk, scenario: Scenario): Promise<void> {
-  const { parcels, climate } = scenario
-  const name = JSON.stringify([kindsIn(scenario), parcels, climate.deploying])
+  const { parcels, climate, statusLinks } = scenario
+  const name = JSON.stringify([kindsIn(scenario), parcels, climate.deploying, statusLinks])
   const file = known.get(name) ?? createFile(scenario)
   known.set(name, file)
   disk.fill(await file)
