@@ -539,6 +539,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     engine: 'local',
   },
   {
+    bug: 'a write that changes the spec and an annotation counts as one of the annotation',
+    file: 'shared/resources/transitions.ts',
+    find: 'spec: !isMarked && before.generation !== after.generation,',
+    replace:
+      'spec: !isMarked && before.generation !== after.generation && equal(before.annotations, after.annotations),',
+  },
+  {
     bug: 'only the owner that a child is taken from is woken, not the one it is given to',
     file: routes,
     find: '[controllerOf(object), engine.formerOwner]',

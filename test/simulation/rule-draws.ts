@@ -205,6 +205,19 @@ export function holdsOf(random: SeededRandom, { steps }: Scenario): readonly Ste
   })
 }
 
+const hastyActs = ['apply', 'recreate', 'recreate', 'propose', 'restate', 'restate', 'delete'] as const
+
+/** One seed in eight: who does not wait until what was deleted has gone, and writes several parts at once. */
+export function hasteOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 8 || herd > 0) return []
+  return Array.from({ length: 4 + below(random, 8) }, (_, i): Step => {
+    const kind = oneOf(random, ['Gadget', 'Witness', 'Errand'] as const)
+    const name = kind === 'Errand' ? `e4-${7 + below(random, 2)}` : `${kind.toLowerCase()}-7${below(random, 2)}`
+    const act = i === 0 ? 'apply' : oneOf(random, hastyActs)
+    return { ...base, user: 70, act, afterMs: oneOf(random, [100, 3_000, 60_000]), kind, name, value: 700 + i }
+  })
+}
+
 /** Of seeds with Parcels half each: what they may call, what they tell, and what they need. */
 export function parcelExtrasOf(random: SeededRandom): Pick<Extras, 'parcels'> {
   const is = (): boolean => random.next() < 1 / 2

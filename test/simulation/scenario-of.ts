@@ -5,6 +5,7 @@ import { kindsIn } from './reconcilers.ts'
 import { toolDefinition } from './kinds/tool.ts'
 import {
   adoptionsOf,
+  hasteOf,
   holdsOf,
   licensesOf,
   parcelExtrasOf,
@@ -65,6 +66,7 @@ export function scenarioOf(seed: number): Scenario {
       ...holdsOf(stream('holds'), plain),
       ...licensesOf(stream('licenses'), extras),
       ...adoptionsOf(stream('adoptions'), parcels.length > 0),
+      ...hasteOf(stream('haste'), plain),
     ],
   }
 }

@@ -121,6 +121,12 @@ export interface Step {
   readonly act:
     | 'apply'
     | 'delete'
+    /** Deletes, and applies at once, whether the object has gone or not. */
+    | 'recreate'
+    /** Applies without taking fields from others. */
+    | 'propose'
+    /** As an edit, which changes an annotation in the same write. */
+    | 'restate'
     /** Reads, changes and puts back, on condition that nobody else wrote. */
     | 'edit'
     /** "Reconcile now." */

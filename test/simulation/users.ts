@@ -131,22 +131,26 @@ export function createUsers(options: UsersOptions): Users {
     }
   }
 
+  const apply = async (step: Step, how: string): Promise<HttpResponse | undefined> => {
+    const reply = await plane.request(`PATCH ${pathOf(step)}?${how}`, manifestOf(step))
+    noteWritten(step, reply)
+    return reply
+  }
+
   const acts: Readonly<Record<Step['act'], (step: Step) => Promise<HttpResponse | undefined>>> = {
-    apply: async (step) => {
-      const reply = await plane.request(
-        `PATCH ${pathOf(step)}?fieldManager=${managerOf(step)}&force=true`,
-        manifestOf(step),
-      )
-      noteWritten(step, reply)
-      return reply
-    },
-    edit: async (step) => {
-      const found = await plane.request(`GET ${pathOf(step)}`)
-      if (found?.status !== 200) return found
-      const object = JSON.parse(String(found.body)) as JsonObject
-      const reply = await plane.request(`PUT ${pathOf(step)}`, { ...object, ...contentOf(step) })
-      noteWritten(step, reply)
-      return reply
+    apply: (step) => apply(step, `fieldManager=${managerOf(step)}&force=true`),
+    propose: (step) => apply(step, 'fieldManager=modest'),
+    edit: (step) => change(step, (metadata) => metadata),
+    restate: (step) =>
+      change(step, (metadata) => ({
+        ...metadata,
+        annotations: { ...(metadata['annotations'] as JsonObject | undefined), remark: String(step.value) },
+      })),
+    recreate: async (step) => {
+      const deleted = await plane.request(`DELETE ${pathOf(step)}`)
+      const isUntouched = deleted !== undefined && deleted.status >= 400 && deleted.status < 500
+      if (!isUntouched || deleted.status === 404) expectationOf(step).mustExist = false
+      return acts.apply(step)
     },
     delete: async (step) => {
       const how = propagation === undefined ? '' : `?propagationPolicy=${propagation}`
@@ -198,6 +202,16 @@ export function createUsers(options: UsersOptions): Users {
       return reply
     },
     ...createRuleActs({ ...options, freed }),
+  }
+
+  async function change(step: Step, changed: (metadata: JsonObject) => JsonObject): Promise<HttpResponse | undefined> {
+    const found = await plane.request(`GET ${pathOf(step)}`)
+    if (found?.status !== 200) return found
+    const object = JSON.parse(String(found.body)) as JsonObject & { readonly metadata: JsonObject }
+    const metadata = changed(object.metadata)
+    const reply = await plane.request(`PUT ${pathOf(step)}`, { ...object, metadata, ...contentOf(step) })
+    noteWritten(step, reply)
+    return reply
   }
 
   function uidOfGadget(name: string): string | undefined {

@@ -4,7 +4,7 @@ import type { HookServers } from '../hook-servers.ts'
 import type { Effect, Outside } from '../outside.ts'
 import type { SeenTable, TableWrite } from '../plane.ts'
 import type { RunListener } from '../runs.ts'
-import type { KindName, Scenario } from '../scenario.ts'
+import type { KindName, Scenario, Step } from '../scenario.ts'
 import type { AcceptedWrite, AnsweredStep, Users } from '../users.ts'
 import type { World } from '../world.ts'
 
@@ -86,8 +86,12 @@ export function isSeenOff(
   { steps }: Scenario,
   { kind, name }: { readonly kind: string; readonly name: string },
 ): boolean {
-  return kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && step.act === 'delete')
+  return (
+    kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && removing.includes(step.act))
+  )
 }
+
+const removing: readonly Step['act'][] = ['delete', 'recreate']
 
 export function isPoisoned({ steps }: Scenario): boolean {
   return steps.some(({ mood }) => mood === 'crash' || mood === 'hang' || mood === 'spin')
