@@ -17,6 +17,8 @@ const bytesMaxAtEnd = 394 * 1_024
 
 /** For the engine to say why an object waits. */
 const bytesOfWait = 4 * 1_024
+/** The same while it is being deleted, where a clean-up may keep more than runs may. */
+const bytesOfLastWait = 1_024
 
 /** A page of a store that is asked for with a limit ends with the object that makes it so long. */
 export const pageCharactersMax = 2_000_000
@@ -40,7 +42,7 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
 /** Throws TOO_LARGE if what runs remember with an object would leave no room to say why the object waits. */
 export function checkMemory(object: ApiObject, engine: EngineState): void {
   const texts = [objectText(object), JSON.stringify(engine)]
-  const limit = bytesMaxInAll - bytesOfWait
+  const limit = isDeleting(object) ? bytesMaxAtEnd - bytesOfLastWait : bytesMaxInAll - bytesOfWait
   // A character is three bytes at the most.
   if (texts.reduce((sum, { length }) => sum + 3 * length, 0) <= limit) return
   const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0)

@@ -48,4 +48,10 @@ describe('what runs remember with an object', () => {
       expect.objectContaining({ code: 'TOO_LARGE', message: expect.stringContaining(`the limit is ${most}`) }),
     )
   })
+
+  it('may take more while it is being deleted: what was kept before stands in no way', () => {
+    const engineOf = (bytes: number) => ({ memory: { notes: { n: 'x'.repeat(bytes) } } })
+    expect(() => checkMemory(going, engineOf(392 * kib))).not.toThrow()
+    expect(() => checkMemory(going, engineOf(393 * kib))).toThrow(`the limit is ${393 * kib}`)
+  })
 })
