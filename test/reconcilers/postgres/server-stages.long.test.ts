@@ -242,6 +242,33 @@ describe('start', () => {
     expect(await readdir(fresh.directory)).not.toContain('refused.conf')
   })
 
+  it('tries settings again that were refused, once others were wanted meanwhile', async () => {
+    const again = bench.server('wanted-again')
+    await initialise(again, superuser, deadline())
+    await configure(again, {}, deadline())
+    await start(again, deadline())
+    const missing = { settings: { shared_preload_libraries: 'no_such_library' } }
+    expect((await configure(again, missing, deadline())).pending).toBe('restart')
+    await stopServer(again, deadline())
+    await expect(start(again, deadline())).rejects.toMatchObject({ reason: 'ConfigurationInvalid' })
+    await expect(configure(again, missing, deadline())).rejects.toMatchObject({ reason: 'ConfigurationInvalid' })
+    await configure(again, {}, deadline())
+    expect((await configure(again, missing, deadline())).pending).toBe('restart')
+    await stopServer(again, deadline())
+  })
+
+  it('puts back nothing where the server has taken its settings by a reload', async () => {
+    const reloaded = bench.server('reloaded')
+    await initialise(reloaded, superuser, deadline())
+    await configure(reloaded, {}, deadline())
+    await start(reloaded, deadline())
+    expect((await configure(reloaded, { settings: { work_mem: '9MB' } }, deadline())).pending).toBe('reload')
+    await reload(reloaded, deadline())
+    const config = await readFile(join(reloaded.directory, 'postgresql.conf'), 'utf8')
+    expect(await readFile(join(reloaded.directory, 'proven.conf'), 'utf8')).toBe(config)
+    await stopServer(reloaded, deadline())
+  })
+
   it('refuses the data of another major version for good', async () => {
     const path = join(server.directory, 'data', 'PG_VERSION')
     const version = await readFile(path, 'utf8')

@@ -39,8 +39,8 @@ export async function configure(server: Server, wanted: WantedConfiguration, sig
   await requirePort(port, home, signal)
   const text = renderConfig(wanted.settings ?? {}, { port, version: server.host.binaries.version })
   const stale = (await readIfPresent(home.config)) !== text
+  await requireUnrefused(home, text, signal)
   if (stale) {
-    await requireUnrefused(home, text, signal)
     const prove = (draft: string) => proveConfig(server, home, { draft, signal })
     await replaceFile(home.config, { text, mode: 0o644, prove })
   }

@@ -28,7 +28,7 @@ export interface Home {
   readonly access: string
   /** What the running server has read: `config` and `access` as they were at its start or last reload. */
   readonly applied: string
-  /** The `config` with which the server last came up. */
+  /** The `config` with which the server last came up, or which it took by a reload. */
   readonly proven: string
   /** A `config` with which it did not come up since, below a line that says why. */
   readonly refused: string

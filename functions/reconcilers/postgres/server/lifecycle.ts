@@ -102,7 +102,10 @@ export async function reload(server: Server, signal: AbortSignal): Promise<void>
   if (running === undefined) return
   const pending = await findPendingChange(server, home, signal)
   await signalPostmaster(server, 'SIGHUP', { pid: running.pid, signal })
-  if (pending === 'reload') await recordApplied(home)
+  if (pending !== 'reload') return
+  await recordApplied(home)
+  // It has run with it for long when a start fails by chance.
+  await recordProven(home)
 }
 
 /** `fast` ends sessions and writes everything down; `immediate` leaves recovery to the next start. */

@@ -10,7 +10,7 @@ import { findPostmaster } from './postmaster.ts'
  * refused.
  */
 
-/** The server has come up with the configuration as it is. */
+/** The server has come up with the configuration as it is, or has taken it by a reload. */
 export async function recordProven(home: Home): Promise<void> {
   const text = await readIfPresent(home.config)
   if (text === undefined || text === (await readIfPresent(home.proven))) return
