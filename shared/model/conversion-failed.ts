@@ -1,5 +1,6 @@
 import { OperatingError } from './errors.ts'
 import { parseApiVersion, type ApiObject } from './object.ts'
+import { shorten } from './shorten.ts'
 
 interface Named {
   readonly group: string
@@ -19,9 +20,8 @@ const whyLengthMax = 500
 /** CONVERSION_FAILED, with the kind, the versions and the object's name. */
 export function conversionFailed({ group, kind }: Named, { object, to, why, cause }: Failure): OperatingError {
   const { name } = object.metadata
-  const short = why.length > whyLengthMax ? `${why.slice(0, whyLengthMax)}…` : why
   const details = { name, group, kind }
-  const message = `${subjectOf({ group, kind }, object, to)}: ${short}`
+  const message = `${subjectOf({ group, kind }, object, to)}: ${shorten(why, whyLengthMax)}`
   return new OperatingError('CONVERSION_FAILED', message, { details, ...(cause === undefined ? {} : { cause }) })
 }
 

@@ -3,6 +3,7 @@ import { hasCode, OperatingError } from './errors.ts'
 import { isObject, type Json } from './json.ts'
 import { isLabelValue, isQualifiedName } from './qualified-name.ts'
 import type { SelectedAt, ServedKind } from './served-kind.ts'
+import { shorten } from './shorten.ts'
 
 /** Whether an object belongs to a selection. Undefined selectors select everything. */
 export type Selector = (object: ApiObject) => boolean
@@ -104,7 +105,7 @@ function unreadable(text: string): OperatingError {
 
 /** A reply does not repeat all that was sent. */
 function quoteShort(text: string): string {
-  return JSON.stringify(text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`)
+  return JSON.stringify(shorten(text, shownLength))
 }
 
 const shownLength = 200

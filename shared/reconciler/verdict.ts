@@ -1,5 +1,6 @@
 import { durationMs } from '../model/duration.ts'
 import { hasCode, InvariantError } from '../model/errors.ts'
+import { shorten } from '../model/shorten.ts'
 import { reportOf, RetryAfterError, StopError, type FailureReport, type Outcome } from './outcome.ts'
 import { thrownText } from './thrown-text.ts'
 
@@ -38,7 +39,7 @@ export function verdictOf(error: unknown, conceal: (text: string) => string = (t
 
 function sortError(error: unknown, conceal: (text: string) => string): Exclude<Verdict, Outcome> {
   if (error instanceof InvariantError) throw error
-  const message = cut(conceal(thrownText(error)))
+  const message = shorten(conceal(thrownText(error)), messageLengthMax)
   if (error instanceof StopError) return { kind: 'stopped', reason: error.reason, message }
   if (error instanceof RetryAfterError) return { kind: 'retryAfter', afterMs: error.afterMs, message }
   if (hasCode(error, 'INVALID', 'BAD_REQUEST', 'UNDECODABLE', 'TOO_LARGE'))
@@ -49,10 +50,6 @@ function sortError(error: unknown, conceal: (text: string) => string): Exclude<V
 
 /** As much as a person reads: it is kept with the object, which has no room for whole pages of the far side's. */
 const messageLengthMax = 4_096
-
-function cut(text: string): string {
-  return text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text
-}
 
 /**
  * Where a slip of the program was made; of many failures, the first one. What is thrown on purpose says enough by its

@@ -4,7 +4,7 @@ import { equal, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { applyDefaults } from '../model/schema/defaulting.ts'
-import { concealValue, errorsMax, listErrors, shorten, type FieldError } from '../model/schema/field-error.ts'
+import { concealValue, errorsMax, listErrors, shortenSent, type FieldError } from '../model/schema/field-error.ts'
 import { prune } from '../model/schema/prune.ts'
 import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { isSettled } from '../model/schema/settled.ts'
@@ -96,7 +96,7 @@ export function warnOfFaults(
   isPatch = false,
 ): readonly string[] {
   if (fieldValidation === 'Ignore' || faults.length === 0) return []
-  const told = faults.map(shorten)
+  const told = faults.map(shortenSent)
   if (fieldValidation === 'Warn') return told
   const why = `strict decoding error: ${told.join(', ')}`
   if (isPatch) throw undecodablePatch(why)

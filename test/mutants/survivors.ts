@@ -275,7 +275,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/api/table/column.ts',
-    line: "return cut(typeof value === 'object' ? canonicalStart(value, cellLengthMax + 1) : String(value))",
+    line: "return typeof value === 'object' ? canonicalStart(value, cellLengthMax + 1) : String(value)",
     replacement: '2',
     why: 'what is longer than a cell is cut, by however much it is longer',
   },
@@ -2162,7 +2162,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/apply/apply.ts',
-    line: "const lines = misfits.map(({ path, message }) => (path === '' ? message : `${shorten(path)}: ${message}`))",
+    line: "const lines = misfits.map(({ path, message }) => (path === '' ? message : `${shortenSent(path)}: ${message}`))",
     replacement: 'false',
     why: 'a configuration is an object, and so each misfit has a path',
   },

@@ -3,6 +3,7 @@ import { compileJsonPath, type Work } from '../../model/json-path.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { PrinterColumn } from '../../model/served-kind.ts'
 import { canonicalStart } from '../../model/schema/canonical-json.ts'
+import { shorten } from '../../model/shorten.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 
@@ -62,15 +63,15 @@ function cellOf(type: PrinterColumn['type'], value: Json, nowMs: number): Json {
     case 'date':
       return ageCell(value, nowMs)
     case 'string':
-      return cut(typeof value === 'object' ? canonicalStart(value, cellLengthMax + 1) : String(value))
+      return shorten(textOf(value), cellLengthMax)
   }
 }
 
 /** A person reads no more in a line, and each row of a list has such cells. */
 const cellLengthMax = 4_096
 
-function cut(text: string): string {
-  return text.length <= cellLengthMax ? text : `${text.slice(0, cellLengthMax)}…`
+function textOf(value: Json): string {
+  return typeof value === 'object' ? canonicalStart(value, cellLengthMax + 1) : String(value)
 }
 
 function ageCell(value: Json, nowMs: number): Json {

@@ -1,6 +1,7 @@
 import { isObject, textOf, type Json } from '../../model/json.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { shorten } from '../../model/shorten.ts'
 import { parseTimestamp } from '../../model/time.ts'
 import { since, type Column } from './column.ts'
 
@@ -97,8 +98,7 @@ function round(value: number): string {
 
 /** What fits beside other columns; the object has all of it. */
 function cut(value: Json | undefined): string {
-  const text = textOf(value)
-  return text.length > wordsMax ? `${text.slice(0, wordsMax)}…` : text
+  return shorten(textOf(value), wordsMax)
 }
 
 const wordsMax = 80

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../model/json.ts'
+import { shorten } from '../../model/shorten.ts'
 import type { RunLine } from '../../ports/run-history.ts'
 
 /** So much of what one run says is kept with it. */
@@ -12,7 +13,7 @@ export class RunLog {
 
   keep({ fields, ...line }: RunLine): void {
     if (this.#lines.length >= linesMax) return void this.#lost++
-    const message = cut(line.message)
+    const message = shorten(line.message, charactersMax)
     this.#lines.push({ ...line, message, ...(fields === undefined ? {} : { fields: cutFields(fields) }) })
   }
 
@@ -28,12 +29,8 @@ export class RunLog {
   }
 }
 
-function cut(text: string): string {
-  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text
-}
-
 /** As text where they are long, so that what is left of them is not mistaken for the whole. */
 function cutFields(fields: JsonObject): JsonObject {
   const text = JSON.stringify(fields)
-  return text.length > charactersMax ? { fields: cut(text) } : fields
+  return text.length > charactersMax ? { fields: shorten(text, charactersMax) } : fields
 }

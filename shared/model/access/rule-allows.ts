@@ -1,4 +1,4 @@
-import { shorten } from '../schema/field-error.ts'
+import { shortenSent } from '../schema/field-error.ts'
 import type { Attributes, PolicyRule, ResourceAttributes } from './rules.ts'
 
 /** Whether one rule allows one thing, and whether the rules that somebody has cover others. */
@@ -121,5 +121,5 @@ function ruleText(rule: PolicyRule): string {
     ['Verbs', rule.verbs],
   ] as const
   const said = parts.filter(([, values]) => values.length > 0)
-  return `{${said.map(([name, values]) => `${name}:[${values.map((value) => JSON.stringify(shorten(value))).join(' ')}]`).join(', ')}}`
+  return `{${said.map(([name, values]) => `${name}:[${values.map((value) => JSON.stringify(shortenSent(value))).join(' ')}]`).join(', ')}}`
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts'
 import { parseApiVersion } from '../object.ts'
-import { shorten } from '../schema/field-error.ts'
+import { shortenSent } from '../schema/field-error.ts'
 import { conflictMessage, conflictsOf, type Conflict } from './conflict.ts'
 import { difference } from './fields/field-set.ts'
 import { mapIn } from './json-parts.ts'
@@ -98,7 +98,7 @@ function findDisputed(conflicts: Owners, { manager, live, force = false }: Apply
 function misfitMessage(config: JsonObject, misfits: readonly Misfit[]): string {
   const { name, namespace } = mapIn(config['metadata'])
   const { group, version } = parseApiVersion(String(config['apiVersion']))
-  const lines = misfits.map(({ path, message }) => (path === '' ? message : `${shorten(path)}: ${message}`))
+  const lines = misfits.map(({ path, message }) => (path === '' ? message : `${shortenSent(path)}: ${message}`))
   const found = lines.length === 1 ? lines[0] : ['errors:', ...lines.map((line) => `  ${line}`)].join('\n')
   const whose = `${String(namespace ?? '')}/${String(name ?? '')}; ${group}/${version}, Kind=${String(config['kind'])}`
   return `failed to create typed patch object (${whose}): ${found}`

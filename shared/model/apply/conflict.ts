@@ -1,4 +1,5 @@
 import { quote } from '../schema/field-error.ts'
+import { shorten } from '../shorten.ts'
 import { showPath } from './fields/field-path.ts'
 import { countFields, pathsOf } from './fields/field-set.ts'
 import type { Manager, Owners } from './ownership.ts'
@@ -32,8 +33,7 @@ export function conflictsOf(disputed: Owners): Conflicts {
 }
 
 function showShort(path: readonly string[]): string {
-  const text = showPath(path)
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax)}…`
+  return shorten(showPath(path), shownMax)
 }
 
 /** Kubernetes' words; kubectl prints them and adds what the user can do. */

@@ -1,4 +1,5 @@
 import { equal, type Json } from '../json.ts'
+import { shorten } from '../shorten.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
 /** What became of one field between two schemas, in words. */
@@ -117,6 +118,5 @@ function asJson(value: unknown): Json {
 const textMax = 60
 
 function textOf(value: unknown): string {
-  const text = JSON.stringify(value)
-  return text.length > textMax ? `${text.slice(0, textMax)}…` : text
+  return shorten(JSON.stringify(value), textMax)
 }

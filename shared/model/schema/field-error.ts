@@ -1,3 +1,4 @@
+import { shorten } from '../shorten.ts'
 import { canonicalStart } from './canonical-json.ts'
 
 /**
@@ -114,7 +115,7 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
 
 function fieldError(field: string, reason: FieldErrorReason, what: string, detail: string): FieldError {
   return {
-    field: field === '' ? '<nil>' : shorten(field),
+    field: field === '' ? '<nil>' : shortenSent(field),
     reason,
     message: detail === '' ? what : `${what}: ${detail}`,
   }
@@ -124,8 +125,8 @@ function fieldError(field: string, reason: FieldErrorReason, what: string, detai
 const shownLength = 1_000
 
 /** A text that was sent, as far as a reply repeats it. */
-export function shorten(text: string): string {
-  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
+export function shortenSent(text: string): string {
+  return shorten(text, shownLength)
 }
 
 function showValue(value: unknown): string {
@@ -135,7 +136,7 @@ function showValue(value: unknown): string {
       : typeof value === 'number'
         ? numeral(value)
         : canonicalStart(value, shownLength + 1)
-  return shorten(text)
+  return shortenSent(text)
 }
 
 /** What is supported, as far as anybody reads it. */

@@ -1,4 +1,4 @@
-import { child, entry, shorten, type FieldError } from './field-error.ts'
+import { child, entry, shortenSent, type FieldError } from './field-error.ts'
 
 /**
  * Where a validating walk stands, and what it has found. One mutable record, so that a step down costs no allocation.
@@ -54,7 +54,7 @@ export function isOver({ found, isQuiet, budget }: Walk): boolean {
 export function location({ root, steps }: Walk): string {
   let path = root
   for (const step of steps) path = typeof step === 'number' ? entry(path, step) : child(path, step)
-  return shorten(path)
+  return shortenSent(path)
 }
 
 /** Keeps the error, unless what it is about was like this before. */

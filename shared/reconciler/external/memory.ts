@@ -1,6 +1,7 @@
 import { clockErrorMsMax } from '../../model/clock-error.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { isObject, type JsonObject } from '../../model/json.ts'
+import { shorten } from '../../model/shorten.ts'
 import type { Context } from '../context.ts'
 import type { SecretTarget } from '../secret-source.ts'
 import type { AdoptionMode } from './policy.ts'
@@ -196,7 +197,7 @@ const pathLengthMax = 200
 /** The first of the paths, and how many more there are. */
 export function beginningOfPaths(paths: readonly string[]): string[] {
   let length = 0
-  const short = paths.map((path) => (path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path))
+  const short = paths.map((path) => shorten(path, pathLengthMax))
   const count = short.findIndex((path) => (length += path.length) > pathsLengthMax)
   return count < 0 ? short : [...short.slice(0, count), `and ${short.length - count} more`]
 }

@@ -4,6 +4,7 @@ import { isObserved } from '../../../model/convergence.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { canonicalStart } from '../../../model/schema/canonical-json.ts'
+import { shorten } from '../../../model/shorten.ts'
 import { changeText } from '../../state/change-text.ts'
 import { beginningOf } from './beginning.ts'
 import { findFieldDifferences, type Difference } from './difference.ts'
@@ -35,7 +36,7 @@ function content(object: ApiObject): readonly string[] {
   const { apiVersion, kind, metadata: _, status: __, ...declared } = object
   if (apiVersion !== 'v1' || kind !== 'Secret') return yaml(declared)
   const names = isObject(object['data']) ? Object.keys(object['data']) : []
-  return [`data: ${cut(names.join(', '))} (values are not shown)`]
+  return [`data: ${shorten(names.join(', '), shownLength)} (values are not shown)`]
 }
 
 function yaml(value: JsonObject): readonly string[] {
@@ -96,17 +97,13 @@ export function explainDifference(facts: Facts): readonly string[] {
 }
 
 function formatDifference({ path, spec, status }: Difference): string {
-  return `${cut(path)}: ${jsonStart(spec)} in spec, ${jsonStart(status)} in status.`
+  return `${shorten(path, shownLength)}: ${jsonStart(spec)} in spec, ${jsonStart(status)} in status.`
 }
 
 const shownLength = 400
 
 function jsonStart(value: Json): string {
-  return cut(canonicalStart(value, shownLength + 1))
-}
-
-function cut(text: string): string {
-  return text.length > shownLength ? `${text.slice(0, shownLength)}…` : text
+  return shorten(canonicalStart(value, shownLength + 1), shownLength)
 }
 
 function formatUnobserved({ metadata: { generation } }: ApiObject): string {
