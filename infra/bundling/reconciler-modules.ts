@@ -83,9 +83,11 @@ process.setUncaughtExceptionCaptureCallback((error) => {
   process.exit(1)
 })`)}`
 
+const whatIsReconciler = `
+const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof value.kind?.kind === 'string'`
+
 // The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.
-const describing = `
-const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof value.kind?.kind === 'string'
+const describing = `${whatIsReconciler}
 const describe = (exportedAs, inList) => ({ name, kind: { group, kind }, timeoutMs, concurrency, finalizer, vault }) =>
   ({ name, group, kind, timeoutMs, concurrency, finalizer, vault, exportedAs, inList })
 const found = Object.entries(module).flatMap(([name, value]) => Array.isArray(value)
@@ -98,8 +100,7 @@ process.stdout.write('\\n' + JSON.stringify({ found, mixed }), () => process.exi
 
 /** The module `#reconcilers` with all that a module exports, by themselves or in lists: each once. */
 export function allReconcilers(entry: string): string {
-  return `import * as module from ${JSON.stringify(resolve(entry))}
-const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof value.kind?.kind === 'string'
+  return `import * as module from ${JSON.stringify(resolve(entry))}${whatIsReconciler}
 export const reconcilers = [...new Set(Object.values(module).flat().filter(isReconciler))]
 `
 }
