@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { OperatingError } from '../../../model/errors.ts'
 import { readIfThere, writeAtomically } from '../../node/atomic-file.ts'
-import { digestOf, parseUsers } from './users-file.ts'
+import { digestOf, isReserved, parseUsers, reservedNames } from './users-file.ts'
 import { changeAlone } from './users-lock.ts'
 
 /**
@@ -15,8 +15,7 @@ type HandOut = (token: string) => void
 /** Adds a person, and returns their token, which is kept nowhere. */
 export function addUser(file: string, name: string, groups: readonly string[], handOut?: HandOut): string {
   for (const word of [name, ...groups]) requireWord(word)
-  if (name.startsWith('system:'))
-    throw new OperatingError('BAD_REQUEST', `${name}: names that begin with "system:" are not for people`)
+  if (isReserved(name)) throw new OperatingError('BAD_REQUEST', `${name}: ${reservedNames}`)
   const list = groups.length === 0 ? '' : ` ${groups.join(',')}`
   return giveToken(file, handOut, (lines, digest) => {
     if (lines.some((line) => nameIn(line) === name))

@@ -119,12 +119,18 @@ export function parseUsers(text: string, file: string): ReadonlyMap<string, User
     const [, digest] = /^sha256:([0-9a-f]{64})$/.exec(credential) ?? []
     const place = `${file}:${i + 1}`
     if (digest === undefined || rest.length > 0) throw refusal(place, 'a line is NAME sha256:DIGEST GROUP,GROUP')
-    if (name.startsWith('system:')) throw refusal(place, 'names that begin with "system:" are not for people')
+    if (isReserved(name)) throw refusal(place, reservedNames)
     if (users.has(digest)) throw refusal(place, 'its token is that of another line')
     const named = groups.split(',').filter((group) => group !== '')
     users.set(digest, { name, groups: [...new Set([...named, authenticatedGroup])] })
   }
   return users
+}
+
+export const reservedNames = 'names that begin with "system:" are not for people'
+
+export function isReserved(name: string): boolean {
+  return name.startsWith('system:')
 }
 
 function refusal(place: string, why: string): OperatingError {
