@@ -1,6 +1,6 @@
 import { isObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import { errorsMax, invalid, type FieldError } from '../model/schema/field-error.ts'
+import { checkEach, invalid, type FieldError } from '../model/schema/field-error.ts'
 
 /**
  * Names of the entries of ConfigMaps and Secrets become names of files. What was stored under another stays. Source:
@@ -18,14 +18,12 @@ function checkNames(next: ApiObject, live: ApiObject | undefined, field: string)
   const map = next[field]
   const before = live?.[field]
   if (!isObject(map) || map === before) return []
-  const errors: FieldError[] = []
-  for (const name in map) {
-    if (errors.length >= errorsMax) break
+  return checkEach(Object.keys(map), (name) => {
     const isOld = isObject(before) && Object.hasOwn(before, name)
-    if (!isOld && !isConfigKey(name))
-      errors.push(invalid(`${field}[${name.slice(0, shownMax)}]`, name.slice(0, shownMax), keyRule))
-  }
-  return errors
+    if (isOld || isConfigKey(name)) return []
+    const shown = name.slice(0, shownMax)
+    return [invalid(`${field}[${shown}]`, shown, keyRule)]
+  })
 }
 
 const shownMax = 300
