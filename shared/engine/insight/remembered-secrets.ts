@@ -1,5 +1,5 @@
 import type { Memory, MemoryPath } from '../../model/engine-state.ts'
-import type { Json, JsonObject } from '../../model/json.ts'
+import { equal, type Json, type JsonObject } from '../../model/json.ts'
 import type { SecretValues } from './secret-values.ts'
 
 /** What runs leave to later runs, and may hold values of Secrets. */
@@ -25,6 +25,12 @@ export function findSecretPaths(
   const results = Object.entries(once).flatMap(([key, { result }]) => placesIn(result, ['once', key, 'result']))
   const places = [...results, ...placesIn(notes, ['notes'])]
   return places.filter(({ value }) => secrets.tells(value)).map(({ path }) => path)
+}
+
+/** The places of both, each once. */
+export function joinSecretPaths(some: readonly MemoryPath[] = [], others: readonly MemoryPath[] = []): MemoryPath[] {
+  const isKnown = (path: MemoryPath): boolean => some.some((one) => equal([...one], [...path]))
+  return [...some, ...others.filter((path) => !isKnown(path))]
 }
 
 interface Place {

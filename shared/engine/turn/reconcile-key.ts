@@ -1,6 +1,4 @@
-import type { Memory, MemoryPath } from '../../model/engine-state.ts'
 import { OperatingError } from '../../model/errors.ts'
-import { equal } from '../../model/json.ts'
 import { reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { keyText } from '../../model/object-key.ts'
 import { isDeleting } from '../../model/object.ts'
@@ -12,6 +10,7 @@ import { isOfKind } from '../../reconciler/kind.ts'
 import { verdictOf, type Verdict } from '../../reconciler/verdict.ts'
 import { freshKindsMs } from '../../resources/kind-catalog.ts'
 import { createAdvice, type Advise } from '../insight/advice.ts'
+import { joinSecretPaths } from '../insight/remembered-secrets.ts'
 import { createRunAdvice, type AdviseOnRun } from '../insight/run-advice.ts'
 import { createRunObserver, type RunObserver } from '../insight/run-observer.ts'
 import { createLimits, type Entry, type Limits } from '../limits/limits.ts'
@@ -166,9 +165,9 @@ async function conclude(loop: Loop, { ran, basis, startMs }: Ended): Promise<voi
     await commit(afterRun(ran, ran.verdict, { basis, facts }), engine)
   } catch (error) {
     if (!cannotBeStored(error)) throw error
-    const { expectations = {}, secretPaths = [] } = ran.live.engine.memory ?? {}
+    const { expectations = {}, secretPaths } = ran.live.engine.memory ?? {}
     // The notes stay as they were, and what is secret in them.
-    const allPaths = [...secretPaths, ...(facts.secretPaths ?? []).filter((path) => !includes(secretPaths, path))]
+    const allPaths = joinSecretPaths(secretPaths, facts.secretPaths)
     const kept = { expectations, noteChanges: {}, ...(allPaths.length > 0 && { secretPaths: allPaths }) }
     const refused = { basis, facts: { ...facts, ...kept } }
     await commit({ ...afterRun(ran, verdictOf(error), refused), isStatusVital: false }, engine)
@@ -217,10 +216,6 @@ function factsOf({ controller, engine }: Loop, { object }: StoredObject, kind: S
 async function isOver(end: Promise<void>): Promise<true> {
   await end
   return true
-}
-
-function includes(paths: NonNullable<Memory['secretPaths']>, path: MemoryPath): boolean {
-  return paths.some((one) => equal([...one], [...path]))
 }
 
 const looksMax = 10

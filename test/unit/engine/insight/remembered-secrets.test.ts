@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { findSecretPaths, secretInMemory } from '../../../../shared/engine/insight/remembered-secrets.ts'
+import {
+  findSecretPaths,
+  joinSecretPaths,
+  secretInMemory,
+} from '../../../../shared/engine/insight/remembered-secrets.ts'
 import { SecretValues } from '../../../../shared/engine/insight/secret-values.ts'
 import type { Memory } from '../../../../shared/model/engine-state.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
@@ -34,6 +38,13 @@ describe('what runs leave', () => {
   it('is not looked through by a run that has met no Secret', () => {
     expect(findSecretPaths({ ...memory, secretPaths: [['notes', 'id']] }, notMet)).toEqual([['notes', 'id']])
     expect(findSecretPaths(memory, notMet)).toBeUndefined()
+  })
+
+  it('is where two runs have left it, and told once', () => {
+    expect(joinSecretPaths(paths.slice(0, 3), paths.slice(2))).toEqual(paths)
+    expect(joinSecretPaths(undefined, paths)).toEqual(paths)
+    expect(joinSecretPaths(paths)).toEqual(paths)
+    expect(joinSecretPaths()).toEqual([])
   })
 
   it('is known to later runs, where it still is', () => {
