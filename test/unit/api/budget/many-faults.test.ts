@@ -9,7 +9,7 @@ import { heldMs } from './held.ts'
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
 const adm = '/apis/admissionregistration.k8s.io/v1'
 const many = (count: number, one: Json): Json[] => Array.from({ length: count }, () => one)
-const rows: Readonly<Record<string, { readonly line: string; readonly body: JsonObject }>> = {
+const rows: Readonly<Record<string, Row>> = {
   role: { line: `POST ${rbac}/roles`, body: { metadata: { name: 'r' }, rules: many(100_000, {}) } },
   binding: {
     line: `POST ${rbac}/rolebindings`,
@@ -74,62 +74,40 @@ const rows: Readonly<Record<string, { readonly line: string; readonly body: Json
     line: `POST /api/v1/namespaces/default/configmaps`,
     body: { metadata: { name: 'r', finalizers: Array.from({ length: 30000 }, (_, i) => `a${i}`) } },
   },
-  crd: {
+  crd: definition({ names: { shortNames: many(100_000, '') } }),
+  crdfields: definition({ version: { selectableFields: many(12_000, { jsonPath: '.a' }) } }),
+  crdstored: definition({
+    version: {
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: { a: { type: 'object', required: many(3, 'a'), allOf: many(40_000, { type: 'string' }) } },
+        },
+      },
+    },
+  }),
+}
+
+/** A definition is sound but for what is given. */
+function definition({ names = {}, version = {} }: Partial<Record<'names' | 'version', JsonObject>>): Row {
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  return {
     line: `POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions`,
     body: {
       metadata: { name: 'as.b.c' },
       spec: {
         group: 'b.c',
         scope: 'Namespaced',
-        names: { plural: 'as', kind: 'A', shortNames: many(100_000, '') },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+        names: { plural: 'as', kind: 'A', ...names },
+        versions: [{ name: 'v1', served: true, storage: true, schema, ...version }],
       },
     },
-  },
-  crdfields: {
-    line: `POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions`,
-    body: {
-      metadata: { name: 'as.b.c' },
-      spec: {
-        group: 'b.c',
-        scope: 'Namespaced',
-        names: { plural: 'as', kind: 'A' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            selectableFields: many(12_000, { jsonPath: '.a' }),
-            schema: { openAPIV3Schema: { type: 'object' } },
-          },
-        ],
-      },
-    },
-  },
-  crdstored: {
-    line: `POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions`,
-    body: {
-      metadata: { name: 'as.b.c' },
-      spec: {
-        group: 'b.c',
-        scope: 'Namespaced',
-        names: { plural: 'as', kind: 'A' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: {
-              openAPIV3Schema: {
-                type: 'object',
-                properties: { a: { type: 'object', required: many(3, 'a'), allOf: many(40_000, { type: 'string' }) } },
-              },
-            },
-          },
-        ],
-      },
-    },
-  },
+  }
+}
+
+interface Row {
+  readonly line: string
+  readonly body: JsonObject
 }
 
 test.each(Object.entries(rows))('a body with many faults: %s', async (_name, { line, body }) => {
