@@ -9,7 +9,7 @@ import { createDynamodbStore } from '../../shared/adapters/aws/dynamodb/dynamodb
 import { messageOf } from '../../shared/adapters/aws/sqs/sqs-message.ts'
 import { done } from '../../shared/index.ts'
 import { keyOf } from '../../shared/model/object-key.ts'
-import { createSeeing, type AwsBoundary } from '../../shared/runtime/aws/boundary.ts'
+import { createSeeing } from '../../shared/runtime/aws/boundary.ts'
 import { createReconcile } from '../../shared/runtime/aws/reconcile.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import {
@@ -17,10 +17,10 @@ import {
   createTestTable,
   startDynalite,
   testClient,
-  testCredentials,
   type Transport,
 } from '../../shared/testing-aws/dynalite.ts'
 import { widgets } from '../acceptance/support/widgets.ts'
+import { awsBoundary, widgetQueues } from '../support/aws-boundary.ts'
 import { storedWidget, withMetadata } from '../support/stored-object.ts'
 import { createVirtualClock } from '../support/virtual-clock.ts'
 
@@ -44,23 +44,8 @@ it('the function reports what it cannot read, and what it does not know the queu
       return dynalite.transport.handle(request)
     },
   }
-  const settings = { region: 'us-east-1', credentials: testCredentials, requestHandler: away as never }
-  const boundary: AwsBoundary = {
-    environment: {
-      SETPOINT_TABLE: 'orders',
-      SETPOINT_QUEUES: JSON.stringify({
-        system: 'https://sqs/1/system.fifo',
-        widget: ['https://sqs/1/a', 'https://sqs/1/b'],
-      }),
-    },
-    clock,
-    random: createSeededRandom(1),
-    write: () => {},
-    dynamodb: settings,
-    sqs: settings,
-    eventbridge: settings,
-    retire: () => {},
-  }
+  const environment = { SETPOINT_TABLE: 'orders', SETPOINT_QUEUES: widgetQueues }
+  const boundary = awsBoundary(away, { environment, clock })
   const handle = createReconcile({ boundary, seeing: createSeeing(boundary), controllers: [widgets([], () => done())] })
   const key = { group: 'test.setpoint.dev', kind: 'Widget', namespace: 'default', name: 'w' }
   const { MessageBody: body } = messageOf('widget', { key, origin: 'change', dedupId: 'w', lane: 'urgent', reason: '' })

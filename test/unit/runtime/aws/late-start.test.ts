@@ -2,12 +2,12 @@ import { afterAll, expect, it } from 'vitest'
 import { messageOf } from '../../../../shared/adapters/aws/sqs/sqs-message.ts'
 import { installBasics } from '../../../../shared/engine/loops/install-basics.ts'
 import { done } from '../../../../shared/index.ts'
-import { createSeeing, type AwsBoundary } from '../../../../shared/runtime/aws/boundary.ts'
+import { createSeeing } from '../../../../shared/runtime/aws/boundary.ts'
 import { openEngineServices } from '../../../../shared/runtime/aws/open.ts'
 import { createReconcile } from '../../../../shared/runtime/aws/reconcile.ts'
-import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
-import { bufferOf, startDynalite, testCredentials, type Transport } from '../../../../shared/testing-aws/dynalite.ts'
+import { bufferOf, startDynalite, type Transport } from '../../../../shared/testing-aws/dynalite.ts'
 import { Widget, widgets } from '../../../acceptance/support/widgets.ts'
+import { awsBoundary, widgetQueues } from '../../../support/aws-boundary.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
 const dynalite = await startDynalite('late-start')
@@ -21,23 +21,8 @@ it('a run is told that its time is over though it took long to learn which queue
       return dynalite.transport.handle(request)
     },
   }
-  const settings = { region: 'us-east-1', credentials: testCredentials, requestHandler: slowly as never }
-  const boundary: AwsBoundary = {
-    environment: {
-      SETPOINT_TABLE: 'late-start',
-      SETPOINT_QUEUES: JSON.stringify({
-        system: 'https://sqs/1/system.fifo',
-        widget: ['https://sqs/1/a', 'https://sqs/1/b'],
-      }),
-    },
-    clock,
-    random: createSeededRandom(1),
-    write: () => {},
-    dynamodb: settings,
-    sqs: settings,
-    eventbridge: settings,
-    retire: () => {},
-  }
+  const environment = { SETPOINT_TABLE: 'late-start', SETPOINT_QUEUES: widgetQueues }
+  const boundary = awsBoundary(slowly, { environment, clock })
   const controller = widgets(
     [],
     async (_, ctx) => {

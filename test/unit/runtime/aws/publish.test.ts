@@ -4,13 +4,8 @@ import type { Condition, ConditionStatus } from '../../../../shared/model/condit
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import { createSeeing, type AwsBoundary } from '../../../../shared/runtime/aws/boundary.ts'
 import { openPublish, type Publish } from '../../../../shared/runtime/aws/publish.ts'
-import { createSeededRandom } from '../../../../shared/testing/seeded-random.ts'
-import {
-  bufferOf,
-  testCredentials,
-  type TransportRequest,
-  type TransportResponse,
-} from '../../../../shared/testing-aws/dynalite.ts'
+import { bufferOf, type TransportRequest, type TransportResponse } from '../../../../shared/testing-aws/dynalite.ts'
+import { awsBoundary } from '../../../support/aws-boundary.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 import { createVirtualClock, type VirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -50,17 +45,7 @@ function open(environment: AwsBoundary['environment']): Publish {
     const headers = { 'content-type': 'application/x-amz-json-1.1' }
     return { response: { statusCode: 200, headers, body: Buffer.from(JSON.stringify(reply)) } }
   }
-  const settings = { region: 'us-east-1', credentials: testCredentials, requestHandler: { handle } as never }
-  const boundary: AwsBoundary = {
-    environment,
-    clock,
-    random: createSeededRandom(1),
-    write: (line) => void lines.push(line),
-    dynamodb: settings,
-    sqs: settings,
-    eventbridge: settings,
-    retire: () => {},
-  }
+  const boundary = awsBoundary({ handle }, { environment, clock, write: (line) => void lines.push(line) })
   return openPublish(boundary, createSeeing(boundary))
 }
 
