@@ -432,7 +432,7 @@ export class ControlPlane extends Construct {
     return shared.length === 0 ? undefined : shared.map(({ name }) => name).join(' ')
   }
 
-  /** Of those that have several: whoever is not named uses one. */
+  /** How many queues each controller uses that has several. A controller that is not named uses one. */
   private queuesUsed(): Readonly<Record<string, number>> {
     const several = [...this.controllers.values()].filter(({ queues }) => queues.length > 1)
     return Object.fromEntries(several.map(({ name, queuesUsed }) => [name, queuesUsed]))

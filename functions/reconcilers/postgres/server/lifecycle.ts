@@ -17,8 +17,8 @@ const logBytesMax = 1_000_000
 
 /**
  * Starts the server unless it runs, and waits until it takes connections. The server is nobody's child: it outlives
- * this process, and whoever calls next finds it. When `signal` fires while it recovers, it goes on recovering. A
- * server that does not come up with its settings runs with those with which it last did, and what is wanted is refused
+ * this process, and the next call finds it. A server that recovers goes on recovering after `signal` fires. A server
+ * that does not come up with its settings runs with those with which it last did, and what is wanted is refused
  * terminally.
  */
 export async function start(server: Server, signal: AbortSignal): Promise<Postmaster> {

@@ -31,8 +31,8 @@ export async function recordRefused(home: Home, text: string, message: string): 
 }
 
 /**
- * A server that runs is not stopped once more for a configuration that it did not start with. One that is down may try
- * it again, and so may one that was to have another one meanwhile: then the refusal is forgotten.
+ * A server that runs is not stopped once more for a configuration that it did not start with. The refusal is forgotten
+ * when the server is down, or when another configuration is wanted: then this one may be tried again.
  */
 export async function requireUnrefused(home: Home, text: string, signal: AbortSignal): Promise<void> {
   const [message = '', ...lines] = (await readIfPresent(home.refused))?.split('\n') ?? []

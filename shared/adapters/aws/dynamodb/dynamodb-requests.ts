@@ -52,7 +52,7 @@ export function createDynamodbRequests({
         return await attempt(isUncertain)
       } catch (error) {
         const failure = requestFailure(error)
-        // What else such an attempt asks for may be away, too. Of an earlier one that says nothing.
+        // An attempt may make other requests, too. Their failure does not tell what became of the earlier write.
         if (isUncertain && hasCode(error, 'THROTTLED', 'UNAVAILABLE')) return timeUp('unknown', isUncertain, error)
         if (failure === undefined) throw error
         isUncertain ||= failure === 'unknown' || wasRepeated(error)

@@ -14,7 +14,7 @@ export interface Sealing {
   seal(object: ApiObject): ApiObject
   /** Undefined if no key fits, or what is stored was changed. */
   open(object: ApiObject): ApiObject | undefined
-  /** Writes its keys into a file, in the place of what is there. Throws UNAVAILABLE. */
+  /** Writes the keys into a file. They replace what the file had. Throws UNAVAILABLE. */
   writeKeys(file: string): void
 }
 
