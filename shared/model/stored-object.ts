@@ -19,7 +19,7 @@ export type Touched = readonly Part[]
  * `spec` and `delete` move the generation. `control` is an annotation that speaks to the engine, `meta` is owners and
  * finalizers. `fields` is who manages which field and in which version it is kept; it, `status` and `engine` wake
  * nobody's own controller. `timer` asks the relay for a message to be the timer of the wait that the engine has just
- * written.
+ * written. `references` asks it to wake the object when it has noted what the status has begun to refer to.
  */
 export type Part =
   | 'spec'
@@ -29,6 +29,7 @@ export type Part =
   | 'meta'
   | 'fields'
   | 'status'
+  | 'references'
   | 'engine'
   | 'timer'
   | 'delete'

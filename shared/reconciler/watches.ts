@@ -53,9 +53,10 @@ export function owned<Read>(kind: Kind<Read, unknown>, options: WatchOptions<Rea
 
 /**
  * Wakes a primary when an object of `kind` that it refers to changes. `names` must be a pure function of the primary.
- * It is given the primary with its defaults; one that does not fit its kind is given as it is stored. A watch that a
- * new version of the code brings, or a `names` whose own text is another, runs all primaries once, and holds for those
- * that were there before; what `names` calls is not looked at.
+ * It is given the primary with its defaults; one that does not fit its kind is given as it is stored. A run whose
+ * status begins to name more is followed by another, which sees what has changed before anybody knew of the name. A
+ * watch that a new version of the code brings, or a `names` whose own text is another, runs all primaries once, and
+ * holds for those that were there before; what `names` calls is not looked at.
  */
 export function reference<Read, Target = ApiObject>(
   kind: Kind<Target, unknown>,

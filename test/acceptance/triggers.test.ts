@@ -17,10 +17,19 @@ import {
   resourceVersionChanged,
   Secret,
   type Context,
+  type Outcome,
   type Predicate,
 } from '../../shared/index.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
-import { timesOf, Widget, widgets, widgetOf, type RunRecord, type WidgetObject } from './support/widgets.ts'
+import {
+  timesOf,
+  Widget,
+  widgets,
+  widgetOf,
+  type RunRecord,
+  type WidgetObject,
+  type WidgetStatus,
+} from './support/widgets.ts'
 
 /** What wakes a controller, and what does not. */
 
@@ -123,6 +132,26 @@ describe('for, owns and watches', () => {
     const before = runs.length
     await env.apply(ConfigMap, { metadata: { name: 'parts' }, data: {} })
     expect(await ranSince(before)).toEqual(['b'])
+  })
+
+  it('A15 a run whose status begins to name another object misses no change of it, and runs once more', async () => {
+    const seen: (string | undefined)[] = []
+    const reading = async (_widget: WidgetObject, ctx: Context): Promise<Outcome<WidgetStatus>> => {
+      seen.push((await ctx.get(ConfigMap, 'late'))?.data?.['a'])
+      // Nobody knows yet whom this change is to wake.
+      if (seen.length === 1) await env.patch(ConfigMap, 'late', { data: { a: '2' } })
+      return done({ status: { seen: 'late' } })
+    }
+    const named = ({ status }: WidgetObject) => (status?.seen === undefined ? undefined : { name: status.seen })
+    const watches = [reference(ConfigMap, named)]
+    env = await createTestEnv({ reconcilers: [widgets((runs = []), reading, { watches })] })
+    await env.apply(ConfigMap, { metadata: { name: 'late' }, data: { a: '1' } })
+    await createWidget()
+    await env.settle()
+    expect(seen).toEqual(['1', '2'])
+    await env.patch(ConfigMap, 'late', { data: { a: '3' } })
+    await env.settle()
+    expect(seen).toEqual(['1', '2', '3'])
   })
 
   it('A15 a map function names who is woken: each once, those of before and those of now', async () => {

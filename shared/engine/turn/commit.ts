@@ -2,11 +2,13 @@ import { hasCode } from '../../model/errors.ts'
 import { proceed, type Eventual } from '../../model/eventual.ts'
 import { keyOf } from '../../model/object-key.ts'
 import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
-import type { StoredObject } from '../../model/stored-object.ts'
+import { touches, type StoredObject, type Touched } from '../../model/stored-object.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Controller } from '../../reconciler/controller.ts'
 import type { EventRecorder, RecordedEvent } from '../insight/event-recorder.ts'
+import { refersToMore } from '../state/new-references.ts'
 import type { Turn } from '../state/turn.ts'
 import { isOvertaken, writeOf, type Release } from '../state/writes.ts'
 
@@ -15,6 +17,7 @@ export interface Ending {
   readonly turn: Turn
   /** The object as the turn began with it. */
   readonly begun: StoredObject
+  readonly controller: Pick<Controller, 'kind' | 'references'>
   /** The newest state of the object that the turn knows. Left out: as it began. */
   readonly live?: StoredObject
   /** The next state of the object. Pure: it is asked again for a newer state after a conflict. */
@@ -146,7 +149,7 @@ function write(ending: Ending, showsStatus: boolean, { store }: CommitPorts): Pr
   const { begun } = ending
   const attempt = (live: StoredObject | undefined): Attempted => {
     if (live?.object.metadata.uid !== begun.object.metadata.uid) return undefined
-    return writeOnce(live, withHandle(ending.next(live, showsStatus), live, ending), { store, release: ending.release })
+    return writeOnce(live, withHandle(ending.next(live, showsStatus), live, ending), { store, ending })
   }
   return onNewest(
     (tries) => (tries === 1 ? attempt(ending.live ?? begun) : proceed(store.get(keyOf(begun.object)), attempt)),
@@ -159,7 +162,7 @@ type Attempted = Eventual<StoredObject | undefined>
 function writeOnce(
   live: StoredObject,
   next: StoredObject,
-  { store, release: { kind } }: Pick<CommitPorts, 'store'> & Pick<Ending, 'release'>,
+  { store, ending }: Pick<CommitPorts, 'store'> & { readonly ending: Ending },
 ): Attempted {
   const choice = writeOf(live, next)
   switch (choice.kind) {
@@ -168,8 +171,17 @@ function writeOnce(
     case 'remove':
       return store.remove(next)
     case 'replace':
-      return store.replace(next, kind === 'settleWithTimer' ? [...choice.touched, 'timer'] : choice.touched)
+      return store.replace(next, [...choice.touched, ...requestsOf({ live, next, touched: choice.touched }, ending)])
   }
+}
+
+/** What the relay is to do when it is told of the write. */
+function requestsOf(
+  { live, next, touched }: { readonly live: StoredObject; readonly next: StoredObject; readonly touched: Touched },
+  { controller, release: { kind } }: Ending,
+): Touched {
+  const isNews = touches(touched, 'status') && refersToMore(controller, { before: live.object, after: next.object })
+  return [...(isNews ? (['references'] as const) : []), ...(kind === 'settleWithTimer' ? (['timer'] as const) : [])]
 }
 
 /** The state with the handle of its wait, if a change could end it and none has come yet. */

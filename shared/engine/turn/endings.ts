@@ -111,6 +111,7 @@ export function afterRun(
   return {
     turn,
     begun: stored,
+    controller,
     live,
     next,
     showsStatus: facts.showsStatus,
@@ -124,9 +125,10 @@ export function afterRun(
 function endingBasisOf({
   turn,
   stored,
+  controller,
   facts,
-}: TurnBasis): Pick<Ending, 'turn' | 'begun' | 'showsStatus' | 'isStatusVital'> {
-  return { turn, begun: stored, showsStatus: facts.showsStatus, isStatusVital: false }
+}: TurnBasis): Pick<Ending, 'turn' | 'begun' | 'controller' | 'showsStatus' | 'isStatusVital'> {
+  return { turn, begun: stored, controller, showsStatus: facts.showsStatus, isStatusVital: false }
 }
 
 /** A function that is asked for the same state twice in a row computes it once. */

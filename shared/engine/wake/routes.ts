@@ -8,7 +8,7 @@ import type { Controller, Watched } from '../../reconciler/controller.ts'
 import { isOf, isOfKind } from '../../reconciler/kind.ts'
 import { asRead } from '../state/as-read.ts'
 import type { Target } from './wake-up.ts'
-import { childReason, mapReason, ownReason, referenceReason } from './wake-reasons.ts'
+import { childReason, mapReason, newReferenceReason, ownReason, referenceReason } from './wake-reasons.ts'
 
 /** Whose keys a change wakes, by one rule of one controller. */
 export interface Route {
@@ -34,7 +34,9 @@ export function routesOf(controller: Controller, index: ObjectIndex): readonly R
     route(ownTargets(controller)),
     { name, debounceMs: 0, targets: timerTargets(controller) },
     ...(owns.length > 0 ? [route(ownerTargets(controller))] : []),
-    ...(references.length > 0 ? [route(referrerTargets(controller, index))] : []),
+    ...(references.length > 0
+      ? [route(referrerTargets(controller, index)), route(newReferrerTargets(controller))]
+      : []),
     ...(maps.length > 0 ? [route(mapTargets(controller))] : []),
   ]
 }
@@ -85,6 +87,17 @@ function referrerTargets({ kind, references }: Controller, index: ObjectIndex): 
     const reason = referenceReason(change)
     const referrers = await index.referrers(keyOf(change.stored.object))
     return referrers.filter(isOfKind(kind)).map((key) => ({ key, lane: 'background', reason }))
+  }
+}
+
+/**
+ * Whose status has begun to refer to others: they may have changed before that was noted. The engine asks for it with
+ * the status, so that a change which is told again asks again.
+ */
+function newReferrerTargets({ kind }: Controller): Route['targets'] {
+  return ({ touched, stored }) => {
+    if (!touches(touched, 'references') || !isOf(stored.object, kind)) return []
+    return [{ key: keyOf(stored.object), stored, lane: 'background', reason: newReferenceReason }]
   }
 }
 

@@ -20,6 +20,8 @@ export function referenceReason(change: Change): string {
   return `${whatHappened(change)}, and is referred to`
 }
 
+export const newReferenceReason = 'its status refers to more than before'
+
 export function mapReason(change: Change): string {
   return `${whatHappened(change)}, and maps here`
 }

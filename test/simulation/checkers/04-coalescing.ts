@@ -54,12 +54,13 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     return (hold !== undefined && scenario.climate.queueBatch === 1) || isUnderWay ? 2 : 1
   }
 
-  /** Its own desired state; its timer; its owner's child; what it refers to. */
+  /** Its own desired state; its timer; what its status begins to name; its owner's child; what it refers to. */
   const count = ({ before, after, touched, type }: TableWrite): void => {
     const { object } = after
     const { name } = object.metadata
     if (isOwnCause(object.kind, touched) || type === 'removed') cause(object.kind, name, runsOf(before))
     if (hasNewTimer(before, after)) cause(object.kind, name)
+    if (hasNewReference(before, after)) cause(object.kind, name)
     if (type === 'added' && ['Link', 'Errand'].includes(object.kind)) cause(object.kind, name, toldSince())
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
     for (const owner of ownersOf(before, after))
@@ -124,4 +125,9 @@ const relayMs = 5_000
 function hasNewTimer(before: StoredObject | undefined, { engine }: StoredObject): boolean {
   const dueMs = dueAtMs(engine)
   return dueMs !== undefined && dueMs !== (before && dueAtMs(before.engine))
+}
+
+/** Of a Link that refers by its status: what it names there may have changed before anybody knew that it does. */
+function hasNewReference(before: StoredObject | undefined, { object }: StoredObject): boolean {
+  return object.kind === 'Link' && object.status?.['to'] !== before?.object.status?.['to']
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import {
-  again,
   ConfigMap,
   defineKind,
   defineReconciler,
@@ -47,9 +46,7 @@ export function linkController({ life, watcher, resync, pace, pauseMs, refersByS
         if (pauseMs > 0) await life.pass(pauseMs)
         const seen = target?.data?.['value'] ?? 'nothing'
         if (!refersByStatus) return done({ status: { seen } })
-        const report = { status: { seen, to: link.spec.to } }
-        // What has changed before the status was there woke nobody.
-        return link.status?.to === link.spec.to ? done(report) : again('2s', report)
+        return done({ status: { seen, to: link.spec.to } })
       }),
   })
 }

@@ -100,6 +100,7 @@ const parts = Object.keys({
   annotations: true,
   fields: true,
   status: true,
+  references: true,
   timer: true,
   engine: true,
 } satisfies Record<Part, true>) as readonly Part[]

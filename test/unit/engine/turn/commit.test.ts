@@ -5,6 +5,7 @@ import type { Release } from '../../../../shared/engine/state/writes.ts'
 import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
+import { refersByStatus } from '../../../support/referring-widgets.ts'
 import { storedWidget, withMetadata } from '../../../support/stored-object.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -22,6 +23,10 @@ const withStatus = ({ object, engine }: StoredObject, showsStatus: boolean): Sto
   engine: { ...engine, wakeAtMs: 7 },
 })
 const same = (live: StoredObject): StoredObject => live
+const withUses = ({ object, engine }: StoredObject): StoredObject => ({
+  object: { ...object, status: { uses: ['c'] } },
+  engine,
+})
 
 interface World {
   /** What each write throws; the rest succeeds. */
@@ -85,7 +90,16 @@ async function committed(
     with: () => logger,
   }
   const events = { record: async () => void did.push('event') }
-  const ending: Ending = { turn, begun, next: same, showsStatus: true, isStatusVital: true, release: settle, ...more }
+  const ending: Ending = {
+    turn,
+    begun,
+    controller: refersByStatus,
+    next: same,
+    showsStatus: true,
+    isStatusVital: true,
+    release: settle,
+    ...more,
+  }
   const [ended] = await Promise.allSettled([
     commit(ending, { store, clock: createVirtualClock(nowMs), events, logger }),
   ])
@@ -110,6 +124,30 @@ describe('a turn that ends', () => {
       { next: withStatus, release: { kind: 'settleWithTimer' } },
       {},
       ['replace status engine timer', 'settle'],
+    ],
+    [
+      'and refers to more by its status: it is woken when that is noted',
+      { next: withUses },
+      {},
+      ['replace status references', 'settle'],
+    ],
+    [
+      'and refers to more by its status, and asks for a timer',
+      { next: withUses, release: { kind: 'settleWithTimer' } },
+      {},
+      ['replace status references timer', 'settle'],
+    ],
+    [
+      'and refers to what it referred to before',
+      { next: (live) => ({ ...withStatus(live, true), ...withUses(live) }), begun: withUses(begun) },
+      {},
+      ['settle'],
+    ],
+    [
+      'and refers to what another writer has made it refer to since it began',
+      { next: (live) => ({ ...withUses(live), engine: { wakeAtMs: 7 } }) },
+      { errors: ['VERSION_CONFLICT'], newest: withUses(renewed) },
+      ['replace status engine references', 'get', 'replace engine', 'settle'],
     ],
     [
       'behind another writer',

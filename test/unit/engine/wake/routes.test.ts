@@ -9,7 +9,6 @@ import {
   owned,
   reference,
   type ApiObject,
-  type Kind,
   type Part,
   type ReconcilerOptions,
 } from '../../../../shared/index.ts'
@@ -17,12 +16,9 @@ import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import type { ObjectKey } from '../../../../shared/model/object-key.ts'
 import type { Change } from '../../../../shared/ports/change-feed.ts'
 import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
+import { widgets } from '../../../support/referring-widgets.ts'
 import { storedWidget, widgetKind, withMetadata } from '../../../support/stored-object.ts'
 
-const widgets = { ...widgetKind, version: 'v1', plural: 'widgets', namespaced: true } as unknown as Kind<
-  ApiObject,
-  ApiObject
->
 const widgetKey = { ...widgetKind, namespace: 'default' } as const
 /** All that the index knows: this one refers to whatever is asked about. */
 const index = {
@@ -114,6 +110,20 @@ const others: readonly (readonly [string, Wakers, Change, readonly unknown[]])[]
   ['what is referred to: who refers', refers, ofConfigMap(['spec']), [['referrer', 'background']]],
   ['what the predicate of a reference keeps: nobody', refersPickily, ofConfigMap(['labels']), []],
   ['what that lets pass: who refers', refersPickily, ofConfigMap(['spec']), [['referrer', 'background']]],
+  ['a status: nobody, whatever it refers to', refers, ofWidget(['status']), []],
+  [
+    'a status that refers to more: the object itself',
+    refers,
+    ofWidget(['status', 'references']),
+    [['w', 'background']],
+  ],
+  [
+    'one of another kind: who refers to that',
+    refers,
+    ofConfigMap(['status', 'references']),
+    [['referrer', 'background']],
+  ],
+  ['a status that refers to more, for who watches no references: nobody', {}, ofWidget(['status', 'references']), []],
   ['what maps: whom it maps to', maps, ofConfigMap(['labels']), [['m', 'background']]],
   ['what the predicate of a map keeps: nobody', mapsPickily, ofConfigMap(['labels']), []],
   ['what that lets pass: whom it maps to', mapsPickily, ofConfigMap(['spec']), [['m', 'background']]],
@@ -146,7 +156,7 @@ describe('a change wakes', () => {
     const countOf = (wakers: Wakers) =>
       routesOf(defineReconciler(widgets, { ...wakers, reconcile: async () => done() }), index as unknown as ObjectIndex)
         .length
-    expect([{}, ownsIt, refers, maps].map(countOf)).toEqual([2, 3, 3, 3])
+    expect([{}, ownsIt, refers, maps].map(countOf)).toEqual([2, 3, 4, 3])
   })
 
   it.each([

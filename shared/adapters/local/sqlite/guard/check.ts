@@ -229,6 +229,7 @@ const parts: Readonly<Record<Part, true>> = {
   meta: true,
   fields: true,
   status: true,
+  references: true,
   engine: true,
   delete: true,
   timer: true,
