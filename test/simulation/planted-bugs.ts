@@ -551,4 +551,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: '[controllerOf(object), engine.formerOwner]',
     replace: '[engine.formerOwner ?? controllerOf(object)]',
   },
+  {
+    bug: 'nobody is woken by what its status begins to refer to',
+    file: routes,
+    find: "if (!touches(touched, 'references') ||",
+    replace: "if (touches(touched, 'status') ||",
+  },
 ]

@@ -319,3 +319,9 @@ const allRates = [0.05, 0.2, 0.2, 1, 5]
 const slowRates = [0.02, 0.05]
 /** A controller that has not enough for its timers does not resync. */
 const resyncRates = [2, 5]
+
+/** One seed in four: what Links refer to is known from their status only. */
+export function statusLinksOf(seed: number, { herd }: Scenario): Pick<Scenario, 'statusLinks'> {
+  const random = createSeededRandom(seed).fork('status links')
+  return random.next() < 1 / 4 && herd === 0 ? { statusLinks: true } : {}
+}

@@ -1,5 +1,5 @@
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
-import { listLimitOf, scenarioOf } from '../scenario-of.ts'
+import { listLimitOf, scenarioOf, statusLinksOf } from '../scenario-of.ts'
 import { isClear } from '../checkers/checker.ts'
 import type { KindName, Scenario } from '../scenario.ts'
 import { oneOf } from '../world.ts'
@@ -13,7 +13,7 @@ export const watchedKinds = ['Gadget', 'ConfigMap'] as const satisfies readonly 
  */
 export function awsScenarioOf(seed: number): Scenario {
   const plain = scenarioOf(seed)
-  const scenario = { ...plain, ...hardRecordsOf(seed, plain) }
+  const scenario = { ...plain, ...hardRecordsOf(seed, plain), ...statusLinksOf(seed, plain) }
   const random = createSeededRandom(seed).fork('watch')
   if (random.next() >= 1 / 6) return scenario
   const { climate } = scenario

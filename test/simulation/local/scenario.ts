@@ -1,7 +1,7 @@
 import { createSeededRandom, type SeededRandom } from '../../../shared/testing/seeded-random.ts'
 import { isClear } from '../checkers/checker.ts'
 import { clearSky, type Climate } from '../climate.ts'
-import { listLimitOf, scenarioOf } from '../scenario-of.ts'
+import { listLimitOf, scenarioOf, statusLinksOf } from '../scenario-of.ts'
 import type { LocalTrouble, Scenario, Step } from '../scenario.ts'
 import { oneOf } from '../world.ts'
 
@@ -40,15 +40,6 @@ function retentionOf(seed: number): Pick<LocalTrouble, 'retainedCharacters'> {
 function commitFailureOf(seed: number): Pick<LocalTrouble, 'commitFailure'> {
   const random = createSeededRandom(seed).fork('commits')
   return random.next() < 1 / 8 ? { commitFailure: oneOf(random, [0.02, 0.1, 0.3]) } : {}
-}
-
-/**
- * One seed in four that has Links. Here the log tells of a status ahead of all that changes after it; on AWS, where the
- * item of another object may be told sooner, a run could miss it.
- */
-function statusLinksOf(seed: number, { herd }: Scenario): Pick<Scenario, 'statusLinks'> {
-  const random = createSeededRandom(seed).fork('status links')
-  return random.next() < 1 / 4 && herd === 0 ? { statusLinks: true } : {}
 }
 
 /** What goes wrong in a seed goes wrong here, too, in the way of a machine. */
