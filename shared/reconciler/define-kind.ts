@@ -288,7 +288,7 @@ function tidySchema(schema: JsonObject): StructuralSchema {
   const { additionalProperties, ...rest } = isIntOrString(schema) ? toIntOrString(schema) : schema
   const tidy: JsonObject = {}
   for (const keyword in rest) if (!isSafeIntegerBound(keyword, rest[keyword])) tidy[keyword] = rest[keyword]
-  if (Array.isArray(tidy['allOf'])) tidy['allOf'] = tidy['allOf'].map((branch) => withoutType(branch, tidy['type']))
+  if (Array.isArray(tidy['allOf'])) tidy['allOf'] = tidy['allOf'].map(withoutType)
   for (const keyword of ['items', 'not'])
     if (isObject(tidy[keyword])) tidy[keyword] = tidySchema(tidy[keyword]) as JsonObject
   if (isObject(tidy['properties']))
@@ -302,9 +302,8 @@ function tidySchema(schema: JsonObject): StructuralSchema {
 }
 
 /** zod says again in each of several patterns that they are of a text, which a structural schema says once. */
-function withoutType(branch: Json, type: Json | undefined): Json {
-  if (!isObject(branch) || type === undefined || branch['type'] !== type) return branch
-  const { type: _, ...rest } = branch
+function withoutType(branch: Json): Json {
+  const { type: _, ...rest } = branch as JsonObject
   return rest
 }
 

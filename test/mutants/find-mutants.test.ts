@@ -29,6 +29,7 @@ describe('mutants', () => {
     ['a sum of texts', "export const f = (a) => 'x' + a"],
     ['a text', "export const name = 'x'"],
     ['a type', 'export type A = 1 | true'],
+    ['a set of names', 'export const names = { a: true, b: true, c: true, d: true }'],
   ])('leave %s alone', (_what, text) => {
     expect(mutated(text)).toEqual([])
   })
@@ -42,6 +43,13 @@ describe('mutants', () => {
 
   it('change a sign that is multiplied by', () => {
     expect(mutated('export const f = (a) => a.by(a.is ? -1 : 1)')).toHaveLength(4)
+  })
+
+  it.each([
+    ['few', '{ a: true, b: true, c: true }', 3],
+    ['some of which are not set', '{ a: true, b: true, c: true, d: false }', 4],
+  ])('change flags, %s', (_what, flags, count) => {
+    expect(mutated(`export const flags = ${flags}`)).toHaveLength(count)
   })
 
   it('are named by their line', () => {

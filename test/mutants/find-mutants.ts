@@ -28,12 +28,12 @@ export interface Site {
 export function findMutants(path: string, text: string): readonly Mutant[] {
   const { program } = sourceFile(path, text)
   const keys = new Set<SyntaxNode>()
-  const signs = new Set<SyntaxNode>()
+  const leftOut = new Set<SyntaxNode>()
   const mutants: Mutant[] = []
   for (const { node, isAtLoad } of runningNodesOf(program)) {
     if (node.type === 'Property' && node['computed'] !== true) keys.add(node['key'] as SyntaxNode)
-    for (const sign of signsIn(node)) signs.add(sign)
-    if (signs.has(node)) continue
+    for (const literal of [...signsIn(node), ...marksIn(node)]) leftOut.add(literal)
+    if (leftOut.has(node)) continue
     for (const { start, end, replacement, site, variant } of changesOf(node, text)) {
       const line = text.slice(0, start).split('\n').length
       const original = text.slice(start, end)
@@ -154,6 +154,17 @@ function signsIn(node: SyntaxNode): readonly SyntaxNode[] {
   const ends = [consequent, alternate].map((end) => (end && isMinus(end) ? (end['argument'] as SyntaxNode) : end))
   return ends.filter((end): end is SyntaxNode => end?.['value'] === 1)
 }
+
+/** The values of a set of names, `{ spec: true, status: true, … }`, which nobody reads: their type is `true`. */
+function marksIn(node: SyntaxNode): readonly SyntaxNode[] {
+  if (node.type !== 'ObjectExpression') return []
+  const values = (node['properties'] as SyntaxNode[]).map((property) => property['value'] as SyntaxNode | undefined)
+  const marks = values.filter((value): value is SyntaxNode => value?.['value'] === true)
+  return values.length >= fewestNames && marks.length === values.length ? marks : []
+}
+
+/** Fewer that are all true are rather flags. */
+const fewestNames = 4
 
 function isMinus({ type, operator }: SyntaxNode): boolean {
   return type === 'UnaryExpression' && operator === '-'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ApiObject } from '../../../shared/index.ts'
-import { kindsNamedBy, type Controller } from '../../../shared/reconciler/controller.ts'
+import { kindsBroughtBy, kindsNamedBy, type Controller } from '../../../shared/reconciler/controller.ts'
 import { isOf, isOfKind } from '../../../shared/reconciler/kind.ts'
 
 const page = { group: 'test.dev', kind: 'Page' }
@@ -22,4 +22,16 @@ it('a controller names its own kind, what it owns, and what it watches', () => {
   const controller = { ...named('A'), owns: [named('B')], references: [named('C')], maps: [named('D')] }
   const kinds = kindsNamedBy([controller as unknown as Controller])
   expect(kinds.map(({ kind }) => kind)).toEqual(['A', 'B', 'C', 'D'])
+})
+
+it('controllers bring their own kinds, and what they name with a definition, each once, the own ones first', () => {
+  const named = (kind: string, definition?: object) => ({ kind: { ...page, kind, ...(definition && { definition }) } })
+  const own = named('A')
+  const controllers = [
+    { ...own, owns: [named('B', {})], references: [named('C'), named('A', {})], maps: [] },
+    { ...named('D'), owns: [named('B', {})], references: [], maps: [named('E', {})] },
+  ]
+  const kinds = kindsBroughtBy(controllers as unknown as Controller[])
+  expect(kinds.map(({ kind }) => kind)).toEqual(['A', 'D', 'B', 'E'])
+  expect(kinds[0]).toBe(own.kind)
 })
