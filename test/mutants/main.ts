@@ -51,7 +51,17 @@ const { values } = optionsOf('npm run mutants --', {
 })
 
 /** Where promises are kept. */
-const folders = ['model', 'resources', 'engine', 'reconciler', 'api', 'adapters/local'].map((name) => `shared/${name}`)
+const folders = [
+  'model',
+  'resources',
+  'engine',
+  'reconciler',
+  'api',
+  'adapters/local',
+  'adapters/aws',
+  'runtime/aws',
+  'runtime/local',
+].map((name) => `shared/${name}`)
 const files = sourceFiles(folders).map(({ path, text }) => ({ text, mutants: findMutants(path, text) }))
 const numbered = files.flatMap(({ mutants }) => mutants).map((mutant, id) => ({ mutant, id }))
 const known = new Set(

@@ -1,16 +1,21 @@
 /** `shared/model/schema/options.ts` is of `model`, `shared/adapters/local/queue/x.ts` of `adapters/local`. */
 export function roomOf(path: string): string {
   const [, layer = '', ...rest] = path.split('/')
-  return layer === 'adapters' || layer === 'engine' ? `${layer}/${rest[0]}` : layer
+  return layersOfRooms.has(layer) ? `${layer}/${rest[0]}` : layer
 }
 
+const layersOfRooms: ReadonlySet<string> = new Set(['adapters', 'engine', 'runtime'])
+
 /**
- * Whether a test file is one of the unit tests of the room that a source file is in. What an adapter of one machine
- * promises is tested by the contract of its port.
+ * Whether a test file is one of the unit tests of the room that a source file is in. What an adapter promises is tested
+ * by the contract of its port.
  */
 export function isNear(test: string, source: string): boolean {
   const room = roomOf(source)
-  return test.startsWith(`test/unit/${room}/`) || (room === 'adapters/local' && localContract.test(test))
+  if (test.startsWith(`test/unit/${room}/`)) return true
+  if (!test.startsWith('test/contract/')) return false
+  const isOfAws = awsContract.test(test)
+  return (room === 'adapters/aws' && isOfAws) || (room === 'adapters/local' && !isOfAws)
 }
 
-const localContract = /^test\/contract\/(?!.*(?:dynamodb|sqs|fifo|aws))/
+const awsContract = /dynamodb|sqs|fifo|aws/
