@@ -35,8 +35,8 @@ const tables = readFileSync(join(import.meta.dirname, '../../docs/simulator.md')
 /** The seeds to try, in series: those about the one that caught it last, and all. */
 function seriesFor(bug: string): readonly string[] {
   const all = values.seeds.includes('..') ? values.seeds : `1..${values.seeds}`
-  const row = tables.split('\n').find((line) => line.startsWith(`| ${bug} |`))
-  const known = Number(row?.split(' | ').at(-1)?.replace(' |', ''))
+  const line = tables.split('\n').find((one) => one.startsWith(`| ${bug} |`))
+  const known = Number(line?.split(' | ').at(-1)?.replace(' |', ''))
   return Number.isNaN(known) ? [all] : [`${known}..${known + knownCount - 1}`, all]
 }
 
