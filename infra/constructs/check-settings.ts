@@ -48,6 +48,14 @@ function checkCounts({ sharedConcurrency, relaysPerShard }: Settings): void {
   checkCount('relaysPerShard', relaysPerShard, [1, relaysMax])
 }
 
+/** In MB, of a function. Source: Lambda quotas. */
+const memorySizes = [128, 10_240] as const
+
+/** Throws for a memory that Lambda would refuse, when half of the stack is made. */
+export function checkMemory(reconciler: string, memorySize: number | undefined): void {
+  if (!Token.isUnresolved(memorySize)) checkCount(`memorySize of ${reconciler}`, memorySize, memorySizes)
+}
+
 function checkCount(name: string, count: number | undefined, [least, most]: readonly [number, number]): void {
   if (count === undefined || (Number.isInteger(count) && count >= least && count <= most)) return
   throw new Error(`${name} must be a whole number from ${least} to ${most}, not ${count}`)

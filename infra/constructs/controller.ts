@@ -5,6 +5,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { describeReconcilers, oneReconciler, type ReconcilerDescription } from '../bundling/reconciler-modules.ts'
 import type { ControllerMetricName, ControlMetrics, MetricOptions, ReconcileResult } from '../dashboards/metrics.ts'
+import { checkMemory } from './check-settings.ts'
 import type { ControlFunction } from './control-function.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { allowVault } from './vault-access.ts'
@@ -57,7 +58,7 @@ export interface ControllerProps {
    */
   readonly entry?: string
   /**
-   * Only with `isolated`.
+   * Only with `isolated`. In MB, a whole number from 128 to 10,240.
    * @default 512 MB, which gives it 0.3 of a CPU
    */
   readonly memorySize?: number
@@ -95,6 +96,7 @@ export class Controller extends Construct {
     const { controlPlane, reconciler: name, entry = controlPlane.reconcilersEntry } = props
     this.name = name
     checkEnvironment(props)
+    checkMemory(name, props.memorySize)
     this.metrics = controlPlane.metrics
     this.reconciler = describe(entry, controlPlane, name)
     this.isIsolated = props.isolated === true

@@ -1,7 +1,13 @@
-import { CfnParameter, Stack } from 'aws-cdk-lib'
+import { CfnParameter, Stack, Token } from 'aws-cdk-lib'
 import { AccountRootPrincipal, AnyPrincipal } from 'aws-cdk-lib/aws-iam'
 import { describe, expect, it } from 'vitest'
-import { checkNames, checkSettings, settingWords, type Settings } from '../../infra/constructs/check-settings.ts'
+import {
+  checkMemory,
+  checkNames,
+  checkSettings,
+  settingWords,
+  type Settings,
+} from '../../infra/constructs/check-settings.ts'
 import { ControlPlane } from '../../infra/constructs/control-plane.ts'
 import { logLevels } from '../../shared/adapters/node/json-logger.ts'
 import { auditScopes } from '../../shared/ports/audit.ts'
@@ -35,6 +41,22 @@ describe('the name of a reconciler', () => {
       expect(() => checkNames([{ name: 'shelf' }, { name }])).toThrow(`cannot be called ${JSON.stringify(name)}`)
     },
   )
+})
+
+describe('the memory of a function', () => {
+  it.each([undefined, 128, 129, 10_240, Token.asNumber({ Ref: 'Size' })])('may be %j', (memorySize) => {
+    expect(() => checkMemory('shelf', memorySize)).not.toThrow()
+  })
+
+  it.each([1, 127, 10_241, 128.5, NaN])('cannot be %j', (memorySize) => {
+    expect(() => checkMemory('shelf', memorySize)).toThrow(
+      `memorySize of shelf must be a whole number from 128 to 10240, not ${memorySize}`,
+    )
+  })
+
+  it('is looked at when its stack is made', () => {
+    expect(() => deployed({}, { memorySize: 1 })).toThrow('memorySize of shelf')
+  })
 })
 
 describe('a setting that the functions would fail by', () => {
