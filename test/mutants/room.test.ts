@@ -22,6 +22,8 @@ it.each([
   ['test/contract/object-store.dynamodb.test.ts', 'shared/runtime/aws/resync.ts', false],
   ['test/unit/runtime/aws/resync.test.ts', 'shared/runtime/aws/resync.ts', true],
   ['test/unit/runtime/local/backup.test.ts', 'shared/runtime/aws/resync.ts', false],
+  ['test/aws/api.test.ts', 'shared/runtime/aws/resync.ts', true],
+  ['test/aws/api.test.ts', 'shared/adapters/aws/lambda-http.ts', false],
   ['test/contract/work-queue.local.test.ts', 'shared/model/wheel.ts', false],
 ])('%s is near %s: %s', (test, source, near) => {
   expect(isNear(test, source)).toBe(near)

@@ -8,11 +8,12 @@ const layersOfRooms: ReadonlySet<string> = new Set(['adapters', 'engine', 'runti
 
 /**
  * Whether a test file is one of the unit tests of the room that a source file is in. What an adapter promises is tested
- * by the contract of its port.
+ * by the contract of its port, and what functions of AWS do together beside them in `test/aws`.
  */
 export function isNear(test: string, source: string): boolean {
   const room = roomOf(source)
   if (test.startsWith(`test/unit/${room}/`)) return true
+  if (test.startsWith('test/aws/')) return room === 'runtime/aws'
   if (!test.startsWith('test/contract/')) return false
   const isOfAws = awsContract.test(test)
   return (room === 'adapters/aws' && isOfAws) || (room === 'adapters/local' && !isOfAws)
