@@ -147,6 +147,8 @@ describe('the schema of a kind', () => {
       { 'x-kubernetes-int-or-string': true, minimum: 1, pattern: '^\\d+%$', description: 'How many, or a share.' },
     ],
     ['a list that nobody changes', z.array(z.string()).readonly(), { type: 'array', items: { type: 'string' } }],
+    ['one of some texts', z.enum(['a']), { type: 'string', enum: ['a'] }],
+    ['a text, or null', z.string().nullable(), { type: 'string', nullable: true }],
     ['one of some texts, or null', z.enum(['a']).nullable(), { type: 'string', nullable: true, enum: ['a', null] }],
     ['null', z.null(), { type: 'string', nullable: true, enum: [null] }],
     ['a list of whole numbers', z.array(z.int()), { type: 'array', items: { type: 'integer' } }],
@@ -338,6 +340,10 @@ it.each<[z.ZodType, string]>([
   [z.literal([1n]), 'BigInt literals cannot be represented in JSON Schema'],
 ])('what no schema can say has a way out: %#', (type, message) => {
   expect(() => fieldOf(type)).toThrow(`Page: properties[spec].properties[field]: ${message}`)
+})
+
+it('what no schema can say, and nothing is like, is refused without a way out', () => {
+  expect(() => fieldOf(z.literal([1n]))).toThrow(/BigInt literals cannot be represented in JSON Schema$/)
 })
 
 it.each([

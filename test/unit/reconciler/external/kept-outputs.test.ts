@@ -73,6 +73,19 @@ describe('outputs of which nobody knows whether they were written', () => {
     expect(memory).not.toHaveProperty('outputsBefore')
   })
 
+  it('are made durable before their write where an update tells them anew', async () => {
+    const memories: unknown[] = []
+    const told = await runOnce({
+      memory: { ...dueMemory, outputKeys: ['password'] },
+      entities: { x: { ...entities.x, size: 9 } },
+      objects: { 'ns/thing-login': { metadata: {}, data: { password: btoa('old') } } as unknown as ApiObject },
+      api: { update: async () => ({ ...entities.x, password: 'new' }) },
+      far: { outputs: { ...outputs, data: ({ password }) => ({ password: password as string }) } },
+      atWrite: (ctx) => memories.push(ctx.notes.get('external')),
+    })
+    expect([memories, told.keeps]).toMatchObject([[{ outputsUnkept: ['password'] }], 1])
+  })
+
   it('are not asked for where the place has room for another one only', async () => {
     const { outputKeys: _, ...memory } = memoryOf({ outputsUnkept: ['password', 'user'] })
     const to = { parameter: { name: 'p', key: 'user' } }

@@ -139,6 +139,20 @@ describe('an entity', () => {
     expect((await runOnce({ memory: { ...memory }, entities: { x: entity }, annotations })).calls).toEqual([])
   })
 
+  it.each([
+    [100, 100],
+    [101, digest.length],
+  ])('that is asked for by a text of %d characters remembers %d', async (length, remembered) => {
+    const annotations = { 'setpoint.dev/reconcile-requested-at': 'x'.repeat(length) }
+    const { memory } = await runOnce({ memory: made, entities: { x: entity }, annotations })
+    expect(memory?.request).toHaveLength(remembered)
+  })
+
+  it('that tells nothing new by an update is not made durable within the run', async () => {
+    const { calls, keeps } = await runOnce({ memory: made, entities: { x: drifted } })
+    expect([calls, keeps]).toEqual([['get x', 'update x {"size":1}'], 0])
+  })
+
   it.each([null, 'text', ['a']])('that a look does not tell, but %j, is not taken for gone', async (answer) => {
     const rule = 'an API that looks for an entity returns it, or undefined if it is not there'
     const got = await runOnce({ memory: made, failing: { get: answer } })
@@ -395,6 +409,26 @@ describe('an entity that is there already', () => {
     expect(observed.outcome?.conditions).toMatchObject({ Synced: { status: 'True', reason: 'Observed' } })
   })
 
+  it.each<[string, Given, number]>([
+    ['lacks the mark of its owner', {}, 5_000],
+    ['is of a kind that nobody marks', { api: { markedIn: [] } }, 60_000],
+    ['is not to be updated', { annotations: { ...adopt, 'setpoint.dev/manage': 'create,delete' } }, 60_000],
+  ])('and %s is looked at again in time', async (_what, given, resyncAfterMs) => {
+    const marked = { annotations: adopt, entities: there, api: { markedIn: ['owner'] } }
+    const { calls, outcome } = await runOnce({ ...marked, ...given })
+    expect([calls, outcome]).toEqual([['get a'], expect.objectContaining({ resyncAfterMs })])
+  })
+
+  it('and only observed is known to be no more than that, though the run fails', async () => {
+    const shown = (): never => {
+      throw new Error('a bug')
+    }
+    const given = { annotations: { ...adopt, ...observe }, entities: there, far: { shown } }
+    const { error, memory } = await runOnce(given)
+    expect([error?.message, memory?.mirrored]).toEqual(['a bug', true])
+    expect(memory).not.toHaveProperty('adopted')
+  })
+
   it('is adopted after a create whose answer was lost, and that has made nothing', async () => {
     const given = { memory: { intent: { atMs: long } }, api: finding(), annotations: adopt }
     const told = await runOnce({ ...given, entities: there })
@@ -456,6 +490,16 @@ describe('a call that fails', () => {
     expect(told.report?.retryWithin).toBe(retryWithin)
   })
 
+  it.each<[string, string, string]>([
+    ['a thousand letters whole', 'x'.repeat(1_000), 'x'.repeat(1_000)],
+    ['more, without a word in them, up to there', 'y'.repeat(1_001), `${'y'.repeat(1_000)}…`],
+    ['more, up to a word that would be cut', `${'x'.repeat(995)} yyyyyyyy`, `${'x'.repeat(995)}…`],
+    ['more, without the space behind a word', `${'x'.repeat(999)} yyyy`, `${'x'.repeat(999)}…`],
+  ])('for good tells of its text %s', async (_what, text, message) => {
+    const { error, memory } = await runOnce({ failing: { create: new HttpError(400, text) } })
+    expect([error?.message, memory?.refusal?.message]).toEqual([message, message])
+  })
+
   it('of an edit that was taken back is forgotten by the next success', async () => {
     const refusal = { digest: 'other', atMs: long, reason: 'UpdateRefused', message: 'no' }
     const { memory, calls } = await runOnce({
@@ -498,6 +542,8 @@ describe('a call that fails', () => {
     ['an error without a cause', new Error('away'), 'away'],
     ['an error whose cause has no code', new Error('away', { cause: new Error('x') }), 'away'],
     ['an error whose cause has a number', new Error('away', { cause: { code: 5 } }), 'away'],
+    ['an error whose cause has a code', new Error('away', { cause: { code: 'EX' } }), 'away: EX'],
+    ['an error that says the code of its cause', new Error('away: EX', { cause: { code: 'EX' } }), 'away: EX'],
     ['a text', 'away', 'away'],
   ])('says what %s says', (_what, cause, message) => {
     expect(new CallFailed('get', 'unknown', cause)).toMatchObject({ message, cause, class: 'unknown' })
@@ -868,6 +914,11 @@ describe('what was noted by a clock that was ahead', () => {
     const run = await runOnce({ memory: { ...made, createdAtMs: far, syncedAtMs: far }, entities: drift })
     expect(run.calls[0]).toBe('get x')
     expect(run.memory).toMatchObject({ createdAtMs: nowMs, syncedAtMs: nowMs })
+  })
+
+  it('is noted by the clock of now though there is nothing to do', async () => {
+    const { calls, memory } = await runOnce({ memory: { ...made, createdAtMs: far, syncedAtMs: nowMs } })
+    expect([calls, memory]).toEqual([[], { round: 0, ...made, createdAtMs: nowMs, syncedAtMs: nowMs }])
   })
 
   it.each<[string, NonNullable<Given['memory']>]>([
