@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { again, done, retryAfter, stop, waiting, withReport } from '../../../shared/index.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
-import { reportOf } from '../../../shared/reconciler/outcome.ts'
+import { combineReports, reportOf } from '../../../shared/reconciler/outcome.ts'
 import { verdictOf } from '../../../shared/reconciler/verdict.ts'
 
 const status = { size: 1 }
@@ -48,6 +48,21 @@ it('an error says of the object what was put to it, and nothing else does', () =
   expect(reportOf(withReport(error, { retryWithin: '9s' }))).toEqual({ retryWithin: '9s' })
   expect(reportOf(withReport(reported, {}))).toEqual({})
   expect(reportOf(reported)).toEqual({ retryWithin: '5s' })
+})
+
+it('an error is given no report whose time is none, and is told all the same', () => {
+  const error = new Error('away')
+  const report = (): Error => withReport(error, { retryWithin: 'soon' })
+  expect(report).toThrow(new TypeError('away; retryWithin is no duration: soon', { cause: error }))
+})
+
+it.each([
+  ['none', [{}, {}], {}],
+  ['the first alone', [{ retryWithin: '5s' }, {}], { retryWithin: 5_000 }],
+  ['a later one alone', [{}, { retryWithin: '5s' }], { retryWithin: 5_000 }],
+  ['all', [{ retryWithin: '5s' }, { retryWithin: '3s' }, { retryWithin: '9s' }], { retryWithin: 3_000 }],
+] as const)('of several reports the shortest time counts where %s has one', (_which, reports, combined) => {
+  expect(combineReports(reports)).toStrictEqual(combined)
 })
 
 it.each([

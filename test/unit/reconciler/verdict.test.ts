@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OperatingError, retryAfter, stop, withReport } from '../../../shared/index.ts'
 import { InvariantError, type ErrorCode } from '../../../shared/model/errors.ts'
-import { observes, verdictOf, type Verdict } from '../../../shared/reconciler/verdict.ts'
+import { observes, retryWithinMs, verdictOf, type Verdict } from '../../../shared/reconciler/verdict.ts'
 
 const failed = { kind: 'failed', reason: 'ReconcileFailed', quiet: false }
 const coded = (code: ErrorCode): OperatingError => new OperatingError(code, 'why')
@@ -28,6 +28,7 @@ describe('what a run threw', () => {
     ['nothing', undefined, { ...failed, message: 'undefined was thrown' }],
     ['null', null, { ...failed, message: 'null was thrown' }],
     ['an object with a message', { message: 'away' }, { ...failed, message: 'away' }],
+    ['an object with an empty message', { message: '' }, { ...failed, message: '' }],
     ['an object with a message that is none', { message: 5 }, { ...failed, message: '{"message":5}' }],
     ['an object', { a: 1 }, { ...failed, message: '{"a":1}' }],
     ['an object that is no JSON', round, { ...failed, message: '[object Object]' }],
@@ -88,6 +89,14 @@ describe('what a run threw', () => {
     const broken = new InvariantError('impossible')
     expect(() => verdictOf(broken)).toThrow(broken)
   })
+})
+
+it.each([
+  ['none', undefined, Infinity],
+  ['a report without a time', {}, Infinity],
+  ['a report with one', { retryWithin: '5s' }, 5_000],
+])('a failure with %s is tried again in time', (_what, report, ms) => {
+  expect(retryWithinMs({ kind: 'stopped', reason: 'Away', message: 'away', ...(report && { report }) })).toBe(ms)
 })
 
 it.each([

@@ -58,3 +58,8 @@ it.each([
   const { targets } = referenceWatch(reference(ConfigMap, () => given as never))
   expect(() => targets(object)).toThrow(`a watch names objects as { name }, one or a list of them, and not as ${said}`)
 })
+
+it('of a long text a hundred characters are told where an object is to be named', () => {
+  const { targets } = referenceWatch(reference(ConfigMap, () => 'x'.repeat(200) as never))
+  expect(() => targets(object)).toThrow(/not as "x{99}$/)
+})

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { workflow, type ApiObject, type Context, type Dependent, type Kind } from '../../../../shared/index.ts'
 import { InvariantError } from '../../../../shared/model/errors.ts'
@@ -86,6 +87,13 @@ describe('a pass', () => {
       childOf('server', 's', { labels: { mine: 'yes', 'setpoint.dev/dependent': 'server' } }),
     ])
     expect(children.get('Page')).toEqual([childOf('page', 'p')])
+  })
+
+  it('begins a node once, though others are made meanwhile', async () => {
+    const { ctx, did } = createWorld()
+    const desired = (): Promise<never> => setImmediate(object('s'))
+    expect(await flowOf({ server: { dependsOn: [], desired } }).run(primary, ctx)).toMatchObject({ ready: true })
+    expect(did).toEqual(['apply Config c', 'apply Server s', 'apply Page p'])
   })
 
   it('stops where an object is not ready, and names what is waited for', async () => {
@@ -305,6 +313,13 @@ describe('a workflow', () => {
     expect(await flow.cleanup(primary, world.ctx)).toEqual({ kind: 'done' })
     const page = 'delete Page {"name":"p"}'
     expect(world.did).toEqual([page, page, 'delete Server {"name":"s"}', 'delete Config {"name":"c"}'])
+  })
+
+  it('as a clean-up does not ask whether a node is wanted', async () => {
+    const world = createWorld({ Page: [childOf('page', 'p')] })
+    const flow = flowOf({ page: { wantedWhen: () => Promise.reject(new Error('who knows')) } })
+    expect(await flow.cleanup(primary, world.ctx)).toEqual({ kind: 'done' })
+    expect(world.did).toEqual(['delete Page {"name":"p"}'])
   })
 
   it('as a clean-up throws what failed', async () => {
