@@ -298,12 +298,14 @@ it.each<[string, z.ZodType, string]>([
   ['a pattern with operations on sets', z.string().regex(/^[\p{L}--[a-z]]$/v), 'the flags v and y'],
   ['a pattern that sticks', z.string().regex(/a/y), 'the flags v and y'],
   ['an infinite default', z.number().default(Infinity), 'no number that is written is infinite'],
+  ['a number of several that is none', z.enum({ most: Infinity }), 'no number that is written is infinite'],
   ['a literal that is no number', z.literal(Number.NaN), 'no number that is written is infinite'],
   ['a codec', z.codec(z.iso.datetime(), z.date(), { decode: (at) => new Date(at), encode: String }), 'nothing is'],
   ['a text that is a flag', z.stringbool(), 'nothing is transformed'],
   ['a function before', z.preprocess(String, z.string()), 'nothing is transformed'],
   ['a trimmed text', z.string().trim(), 'no text is changed'],
   ['a function', z.string().refine(Boolean), 'no function is called: say it by validate or rules of the kind'],
+  ['a function behind a bound', z.string().min(1).refine(Boolean), 'no function is called'],
   ['a function of an object', z.object({}).check(() => {}), 'no function is called'],
   ['a function behind other words', z.array(z.string()).refine(Boolean).min(1).optional(), 'no function is called'],
   ['a text in the place of a wrong one', z.string().catch('x'), 'what is wrong is refused'],
@@ -340,6 +342,10 @@ it.each<[z.ZodType, string]>([
   [z.literal([1n]), 'BigInt literals cannot be represented in JSON Schema'],
 ])('what no schema can say has a way out: %#', (type, message) => {
   expect(() => fieldOf(type)).toThrow(`Page: properties[spec].properties[field]: ${message}`)
+})
+
+it('a word that no schema of Kubernetes has is refused, and not left out', () => {
+  expect(() => fieldOf(z.string().meta({ readOnly: true }))).toThrow('[field].readOnly: Forbidden: readOnly is not')
 })
 
 it('what no schema can say, and nothing is like, is refused without a way out', () => {
