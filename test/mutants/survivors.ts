@@ -1437,6 +1437,42 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'each entry sets it, and without entries nobody is named',
   },
   {
+    path: 'shared/reconciler/external/rate-budget.ts',
+    line: '#backMs = 0',
+    replacement: '1',
+    why: 'all times of a budget move by it, and only what is between two of them counts',
+  },
+  {
+    path: 'shared/reconciler/outcome.ts',
+    line: 'const { retryWithin = 0 } = report',
+    replacement: '1',
+    why: 'it is only asked whether it is a duration',
+  },
+  {
+    path: 'shared/reconciler/known-options.ts',
+    line: 'let row = Array.from({ length: to.length + 1 }, (_, column) => column)',
+    replacement: '2',
+    why: 'a column more is read for an option without a name only',
+  },
+  {
+    path: 'shared/reconciler/known-options.ts',
+    line: 'const [above = 0, slanted = 0, before = 0] = [row[column + 1], row[column], next[column]]',
+    replacement: '1',
+    why: 'each of the three is there',
+  },
+  {
+    path: 'shared/reconciler/known-options.ts',
+    line: 'return row.at(-1) ?? 0',
+    replacement: '1',
+    why: 'a row has one column at least',
+  },
+  {
+    path: 'shared/reconciler/zod-limits.ts',
+    line: "return def.type === 'enum' ? def.entries : []",
+    replacement: 'true',
+    why: 'nothing else has entries',
+  },
+  {
     path: 'shared/reconciler/canary/decide-canary.ts',
     line: 'return (hashOf(uid) / 2 ** 32) * 100 < share',
     replacement: '<=',

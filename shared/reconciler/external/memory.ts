@@ -199,5 +199,5 @@ export function beginningOfPaths(paths: readonly string[]): string[] {
   let length = 0
   const short = paths.map((path) => shorten(path, pathLengthMax))
   const count = short.findIndex((path) => (length += path.length) > pathsLengthMax)
-  return count < 0 ? short : [...short.slice(0, count), `and ${short.length - count} more`]
+  return count === -1 ? short : [...short.slice(0, count), `and ${short.length - count} more`]
 }
