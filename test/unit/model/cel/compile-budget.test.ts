@@ -38,6 +38,33 @@ function definition(...schemas: readonly StructuralSchema[]): SentDefinition {
 
 const tooLarge = 'has types that are too large, with those of the expressions before it'
 
+describe('the patterns of one object may take a million steps', () => {
+  /** So long that only its characters count, ten each, beside the 700 of every pattern. */
+  const whole = 'x'.repeat(99_930)
+
+  it('and not one more', () => {
+    const budget = new CompileBudget()
+    expect([budget.spend(whole, 'p'), budget.isSpent]).toEqual([[], false])
+    expect([budget.spend(whole, 'q'), budget.isSpent]).toEqual([[], false])
+    expect(budget.spend('a', 'r')).toMatchObject([{ field: 'r', reason: 'FieldValueForbidden' }])
+    expect([budget.spend('b', 's'), budget.isSpent]).toEqual([[], true])
+  })
+
+  it.each([
+    ['a call that matches', 'self.a.matches("a")', ['q']],
+    ['two calls, of which the first is said', 'self.a.matches("a") && self.a.find("b") == ""', ['q']],
+    ['a call that finds', 'self.a.find("a") == ""', ['q']],
+    ['a call with what is computed', 'self.a.matches("a" + "b")', []],
+    ['a text', 'self.a == "a"', []],
+    ['what is no expression', 'self.a.matches("a"', []],
+  ])('and of those in an expression the patterns count: %s', (_what, expression, fields) => {
+    const budget = new CompileBudget()
+    budget.spend(whole, 'p')
+    expect(budget.spendOnExpression(expression, 'q').map(({ field }) => field)).toEqual(fields)
+    expect(budget.isSpent).toBe(fields.length > 0)
+  })
+})
+
 describe('the types of all expressions are looked at so many times', () => {
   it('of a definition, over all its versions', () => {
     const rules = repeated(2, 11)

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { itemName, type Topology } from '../../../../shared/model/cel/keyed-list.ts'
 import { Meter } from '../../../../shared/model/cel/meter.ts'
 import { validateRules } from '../../../../shared/model/cel/validate-rules.ts'
-import { CelDuration, Timestamp, type Value } from '../../../../shared/model/cel/value.ts'
+import {
+  CelDuration,
+  CelFailure,
+  Timestamp,
+  ValueMap,
+  type Result,
+  type Value,
+} from '../../../../shared/model/cel/value.ts'
 import type { Json, JsonObject } from '../../../../shared/model/json.ts'
 import type { StructuralSchema } from '../../../../shared/model/schema/structural-schema.ts'
 
@@ -122,5 +129,36 @@ it('what tells items apart is a text of their scalars, and takes steps by their 
   expect(named(new Timestamp(5n), {})).toEqual(['t5', 2])
   expect(named(new CelDuration(5n), {})).toEqual(['t5', 2])
   expect(named(['a'], {})).toEqual([undefined, 2])
+  expect(
+    named(
+      Array.from({ length: 16 }, () => 'a'),
+      {},
+    ),
+  ).toEqual([undefined, 2])
   expect(named('a', { keys: ['k'] })).toEqual(['["none"]', 0])
+})
+
+/** One of its fields cannot be told. */
+class TornMap extends ValueMap {
+  readonly size = 4
+
+  get(key: Value): Result | undefined {
+    if (key === 'list') return ['x']
+    if (key === 'torn') return new CelFailure('it is torn')
+    return key === 'a' ? 'x' : key === 'n' ? 5n : undefined
+  }
+
+  keys(): readonly Value[] {
+    return ['a', 'n', 'list', 'torn']
+  }
+}
+
+it.each<[string, readonly string[], string | undefined]>([
+  ['both scalars', ['a', 'n'], '["sx","n5"]'],
+  ['a scalar and nothing', ['a', 'b'], '["sx","none"]'],
+  ['a list', ['list'], undefined],
+  ['a scalar and a list', ['a', 'list'], undefined],
+  ['a scalar and what cannot be told', ['a', 'torn'], undefined],
+])('an item whose keys are %s: %j tell it apart by %s', (_what, keys, name) => {
+  expect(itemName(new TornMap(), { keys }, new Meter(1_000))).toBe(name)
 })

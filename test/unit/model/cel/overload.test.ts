@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { overloadsOf } from '../../../../shared/model/cel/overload.ts'
-import { showType } from '../../../../shared/model/cel/type.ts'
+import { accepts, overloadsOf } from '../../../../shared/model/cel/overload.ts'
+import { objectOf, parseType, showType, type Type } from '../../../../shared/model/cel/type.ts'
+import { BuiltMap, Timestamp, type Value } from '../../../../shared/model/cel/value.ts'
 
 it.each([
   ['f() int', 'f', false, [], 'int'],
@@ -41,4 +42,29 @@ it('one function may be called in several ways', () => {
     [false, 1n],
     [true, 2n],
   ])
+})
+
+const listOfAny: Type = { kind: 'list', name: 'list', of: [] }
+const emptyMap = new BuiltMap(new Map())
+
+it.each<[string, string, boolean, Type, Value]>([
+  ['anything', 'a text', true, parseType('dyn'), 'a'],
+  ['a parameter', 'null', true, parseType('A'), null],
+  ['an int', 'an int', true, parseType('int'), 5n],
+  ['an int', 'a double', false, parseType('int'), 5],
+  ['a timestamp', 'a timestamp', true, parseType('timestamp'), new Timestamp(5n)],
+  ['a timestamp', 'the text of one', false, parseType('timestamp'), '2026-01-01T00:00:00Z'],
+  ['an object', 'a map', true, objectOf('o'), emptyMap],
+  ['an object', 'a list', false, objectOf('o'), ['a']],
+  ['an address', 'the text of one', false, parseType('net.IP'), '10.0.0.1'],
+  ['a list of nobody knows what', 'a list of any two', true, listOfAny, ['a', 5n]],
+  ['a list of nobody knows what', 'a text', false, listOfAny, 'a'],
+  ['a list of anything', 'a list of any two', true, parseType('list(dyn)'), ['a', 5n]],
+  ['a list of a parameter', 'a list of any two', true, parseType('list(A)'), ['a', 5n]],
+  ['a list of texts', 'one of two texts', true, parseType('list(string)'), ['a', 'b']],
+  ['a list of texts', 'one of nothing', true, parseType('list(string)'), []],
+  ['a list of texts', 'one with a null', false, parseType('list(string)'), ['a', null]],
+  ['a list of lists of texts', 'one with a list of an int', false, parseType('list(list(string))'), [['a'], [5n]]],
+])('what is to be %s may be %s: %s', (...[, , may, type, value]) => {
+  expect(accepts(type, value)).toBe(may)
 })

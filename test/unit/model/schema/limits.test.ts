@@ -361,6 +361,14 @@ describe('a part of metadata that is not of its type', () => {
     [{ creationTimestamp: 'soon' }, 'metadata.creationTimestamp must be a time such as 2026-01-01T00:00:00Z'],
     [{ creationTimestamp: '2026-01-01T00:00:00.5+01:00' }, undefined],
     [
+      { creationTimestamp: '2026-02-30T00:00:00Z' },
+      'metadata.creationTimestamp must be a time such as 2026-01-01T00:00:00Z',
+    ],
+    [
+      { creationTimestamp: '2026-01-01t00:00:00z' },
+      'metadata.creationTimestamp must be a time such as 2026-01-01T00:00:00Z',
+    ],
+    [
       { managedFields: [{ fieldsV1: { a: 5 }, time: 'x' }] },
       'metadata.managedFields[0].time must be a time such as 2026-01-01T00:00:00Z',
     ],
