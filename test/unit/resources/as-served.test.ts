@@ -196,7 +196,7 @@ describe('an object as it is stored', () => {
         before: old,
       },
     )
-    expect(byV1).toMatchObject({ apiVersion: 'example.com/v2', spec: { size: 4, color: 'blue' } })
+    expect(byV1).toEqual({ ...old, apiVersion: 'example.com/v2', spec: { size: 4, color: 'blue' } })
   })
 
   it('is refused if it cannot be converted, or does not fit the version that is stored', () => {

@@ -57,9 +57,11 @@ interface World {
   readonly next?: () => number
   readonly live?: ApiObject
   readonly clock?: Clock
+  readonly mayOutliveKinds?: boolean
 }
 
-function open({ before, policies, quotas, next = () => 0.5, live, clock = createVirtualClock(1_000_000) }: World = {}) {
+function open({ before, policies, quotas, next = () => 0.5, live, ...more }: World = {}) {
+  const { clock = createVirtualClock(1_000_000), mayOutliveKinds } = more
   const store = createMapStore(before)
   store.put(namespaceOf('n'))
   store.put(namespaceOf('going', { deletionTimestamp: '2026-11-01T00:00:00Z', finalizers: ['x.dev/y'] }))
@@ -75,6 +77,7 @@ function open({ before, policies, quotas, next = () => 0.5, live, clock = create
     clock,
     random,
     ...(quotas && { quotas }),
+    ...(mayOutliveKinds !== undefined && { mayOutliveKinds }),
     ...(policies && { policies: { mutate: note('mutate'), review: note('review') } }),
   })
   return { store, asked, ...resources }
@@ -181,6 +184,25 @@ describe('a creation', () => {
     const { create, store } = open({ clock, policies: { review } })
     const terminating = 'METHOD_NOT_ALLOWED: create not allowed while custom resource definition is terminating'
     expect(await endOf(create(of, bodyOf(), { ...by, user }))).toBe(store.writes().length > 0 ? 'done' : terminating)
+    expect(store.asked).toEqual(asked)
+  })
+
+  it.each<{ what: string; world: World; of?: ServedKind; definition?: ApiObject; asked: readonly string[] }>([
+    { what: 'knows kinds no longer than a request', world: { mayOutliveKinds: false }, asked: write },
+    { what: 'does not say how long it knows kinds', world: {}, asked: write },
+    {
+      what: 'may know a kind longer than it is there',
+      world: { mayOutliveKinds: true },
+      definition: definitionOf({}),
+      asked: [look, ...write],
+    },
+    { what: 'knows a kind that is gone', world: { mayOutliveKinds: true }, asked: [look] },
+    { what: 'knows a kind that is built in', world: { mayOutliveKinds: true }, of: loose, asked: write },
+  ])('by a process that $what', async ({ world, of = kind, definition, asked }) => {
+    const { create, store } = open(world)
+    if (definition !== undefined) store.put(definition)
+    const terminating = 'METHOD_NOT_ALLOWED: create not allowed while custom resource definition is terminating'
+    expect(await endOf(create(of, bodyOf(), by))).toBe(asked.length > 1 ? 'done' : terminating)
     expect(store.asked).toEqual(asked)
   })
 

@@ -99,7 +99,14 @@ describe('nextStatus', () => {
     })
     const first = objectWith({}, { annotations: { 'setpoint.dev/reconcile-requested-at': 'new' } })
     expect(nextStatus(first, conflict, { ...facts, request: undefined }).status).toBeUndefined()
-    expect(nextStatus(objectWith({ lastHandledReconcileAt: 'old' }), conflict, facts).status).toBeUndefined()
+  })
+
+  it.each([
+    ['a run that began without it', facts],
+    ['a run that knew of none', { ...facts, request: undefined }],
+    ['a run that began with it', { ...facts, request: 'old' }],
+  ])('says nothing of a request that was taken back, after %s', (_what, known) => {
+    expect(nextStatus(objectWith({ lastHandledReconcileAt: 'old' }), conflict, known).status).toBeUndefined()
   })
 
   const condition = (type: string, reason: string) =>

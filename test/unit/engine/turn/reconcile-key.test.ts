@@ -3,7 +3,15 @@ import { createPrometheusTelemetry } from '../../../../shared/adapters/local/pro
 import type { EngineOptions } from '../../../../shared/engine/turn/engine-options.ts'
 import { createReconcileKey } from '../../../../shared/engine/turn/reconcile-key.ts'
 import type { Turn } from '../../../../shared/engine/state/turn.ts'
-import { again, done, stop, type Context, type Outcome, type ReconcilerOptions } from '../../../../shared/index.ts'
+import {
+  again,
+  done,
+  stop,
+  type Context,
+  type Kind,
+  type Outcome,
+  type ReconcilerOptions,
+} from '../../../../shared/index.ts'
 import { conditionOf } from '../../../../shared/model/conditions.ts'
 import type { EngineState } from '../../../../shared/model/engine-state.ts'
 import { OperatingError, type ErrorCode } from '../../../../shared/model/errors.ts'
@@ -13,7 +21,7 @@ import type { ServedKind } from '../../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 import type { Controller } from '../../../../shared/reconciler/controller.ts'
-import { widgets, type WidgetObject } from '../../../acceptance/support/widgets.ts'
+import { Widget, widgets, type WidgetObject } from '../../../acceptance/support/widgets.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
@@ -246,6 +254,64 @@ describe('a turn', () => {
   })
 })
 
+describe('an object of a kind that others define', () => {
+  const own = Widget as unknown as Kind
+  const { definition: _, ...foreign } = own
+  const servedWith = (size: 'string' | 'integer') => ({
+    ...foreign,
+    hasStatus: true,
+    builtIn: false,
+    schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: size } } } } },
+  })
+
+  it.each([
+    ['runs where it fits what is known', 'integer', 'string', foreign, [undefined], 'Reconciled'],
+    ['runs where it fits the newest definition', 'string', 'integer', foreign, [undefined, 1_000], 'Reconciled'],
+    ['does not run where it does not fit that, either', 'string', 'string', foreign, [undefined, 1_000], 'SpecInvalid'],
+    [
+      'runs whatever is served, where its reconciler defines the kind',
+      'string',
+      'string',
+      own,
+      [undefined],
+      'Reconciled',
+    ],
+  ] as const)('%s', async (...[, known, newest, kind, ages, reason]) => {
+    const asked: unknown[] = []
+    const byKind = async (_group: string, _kind: string, oldestMs?: number) => {
+      asked.push(oldestMs)
+      return servedWith(oldestMs === undefined ? known : newest)
+    }
+    const { take, did, stored } = worldOf({ controller: { kind }, more: { catalog: { byKind } as never } })
+    await take()
+    expect([asked, readyOf(stored())]).toEqual([ages, reason])
+    expect(did.includes('run')).toBe(reason === 'Reconciled')
+  })
+
+  it('that does not fit what its reconciler defines needs no newest definition', async () => {
+    const ages: unknown[] = []
+    const byKind = async (...[, , oldestMs]: unknown[]) => {
+      ages.push(oldestMs)
+      return servedWith('string')
+    }
+    const { take, stored } = worldOf({ spec: { size: 'x' }, more: { catalog: { byKind } as never } })
+    await take()
+    expect([ages, readyOf(stored())]).toEqual([[undefined], 'SpecInvalid'])
+  })
+
+  it('that is gone needs no newest definition', async () => {
+    const asked: unknown[] = []
+    const byKind = async (...question: unknown[]) => void asked.push(question)
+    const { take, did } = worldOf({
+      isGone: true,
+      controller: { kind: foreign },
+      more: { catalog: { byKind } as never },
+    })
+    await take()
+    expect([asked, did]).toEqual([[['test.setpoint.dev', 'Widget']], ['settle']])
+  })
+})
+
 describe('a run that begins', () => {
   const cleanup = async (): Promise<Outcome> => done()
 
@@ -340,6 +406,22 @@ describe('a run that fails', () => {
       expect(did).toEqual(['run', 'write status', 'write status,engine', 'settle'])
       expect(readyOf(stored())).toBe('Refused')
     }
+  })
+
+  it.each([
+    ['were', { token: 'plain' }],
+    ['were, and what the run met', { token: 'plain', again: 'hunter2hunter2' }],
+  ])('and has no room for its notes leaves secret what they %s', async (_what, noted) => {
+    const memory = { notes: { token: 'hunter2hunter2' }, secretPaths: [['notes', 'token']] }
+    const reconcile = (_widget: WidgetObject, ctx: Context): Outcome => {
+      for (const [name, value] of Object.entries(noted)) ctx.notes.set(name, value)
+      return done()
+    }
+    const { take, stored, now } = worldOf({ engine: { memory }, reconcile, errors: ['TOO_LARGE'] })
+    await take()
+    expect(readyOf(stored())).toBe('Refused')
+    expect(now()?.memory?.notes).toEqual(memory.notes)
+    expect(now()?.memory?.secretPaths).toEqual([['notes', 'token'], ...('again' in noted ? [['notes', 'again']] : [])])
   })
 
   it('keeps the status that it has if there is no room even to say so', async () => {

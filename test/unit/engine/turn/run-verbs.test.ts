@@ -62,6 +62,7 @@ function verbsIn({
 }: World = {}) {
   const calls: unknown[][] = []
   const secrets: JsonObject[] = []
+  const ages: (number | undefined)[] = []
   const live = there
   const find = (name: string): ApiObject => {
     const found = live[name]
@@ -104,7 +105,10 @@ function verbsIn({
     },
   } as unknown as Resources
   const catalog = {
-    byKind: async (group: string, kind: string) => kinds.find((one) => one.group === group && one.kind === kind),
+    byKind: async (group: string, kind: string, oldestMs?: number) => {
+      ages.push(oldestMs)
+      return kinds.find((one) => one.group === group && one.kind === kind)
+    },
     inVersion: async () => inVersion,
   } as unknown as KindCatalog
   const index = {
@@ -125,7 +129,7 @@ function verbsIn({
     seen,
     time,
   })
-  return { verbs, calls, secrets, end: () => times.end(time), stop }
+  return { verbs, calls, secrets, ages, end: () => times.end(time), stop }
 }
 
 function named(name: string, more: JsonObject = {}, metadata: object = {}): ApiObject {
@@ -265,6 +269,16 @@ describe('a write', () => {
     expect(JSON.stringify(calls)).not.toContain('ownerReferences')
   })
 
+  it.each(['apply', 'create'] as const)('by %s of what is in no namespace has no owner in one', async (verb) => {
+    const { verbs, calls } = verbsIn()
+    const zone = { metadata: { name: 'z' } }
+    await expect(verbs[verb](cluster, zone)).rejects.toThrow('cannot own z outside its namespace')
+    expect(calls).toEqual([])
+    const bare = verbsIn({ object: clusterOwner })
+    await bare.verbs[verb](cluster, zone)
+    expect(JSON.stringify(bare.calls)).toContain('ownerReferences')
+  })
+
   it('by create names its owner, and its namespace where the kind has one', async () => {
     const { verbs, calls } = verbsIn()
     await verbs.create(plain, body)
@@ -348,6 +362,20 @@ describe('a verb', () => {
 
   it('needs a kind that is served, and says which is not', async () => {
     await expect(verbsIn().verbs.get(unserved, 'a')).rejects.toThrow('no kind Ghost in group core is served')
+  })
+
+  it.each<[string, (verbs: RunVerbs) => Promise<unknown>, number | undefined]>([
+    ['get', (verbs) => verbs.get(plain, 'a'), undefined],
+    ['list', (verbs) => verbs.list(plain), undefined],
+    ['children', (verbs) => verbs.children(plain), undefined],
+    ['apply', (verbs) => verbs.apply(plain, { metadata: { name: 'a' } }), 10_000],
+    ['create', (verbs) => verbs.create(plain, { metadata: { name: 'a' } }), 10_000],
+    ['patch', (verbs) => verbs.patch(plain, 'a', {}), 10_000],
+    ['delete', (verbs) => verbs.delete(plain, 'a'), 10_000],
+  ])('%s goes by a definition of any age if it reads, and by a new one if it writes', async (_verb, call, oldestMs) => {
+    const { verbs, ages } = verbsIn({ there: { a: named('a') } })
+    await call(verbs)
+    expect(ages).toEqual([oldestMs])
   })
 
   it('is of the version that was asked for, or else of the one that is served', async () => {

@@ -206,6 +206,25 @@ describe('how a run ends', () => {
     expect(verdict).toMatchObject(failedBy(expect.stringContaining(`what is reported is no condition: ${field}`)))
   })
 
+  it.each([
+    [
+      'a status',
+      () => done({ status: { size: 'x' } as never }),
+      /^what is reported does not fit Widget: .*status\.size/,
+    ],
+    [
+      'the status of a failure',
+      () => {
+        throw withReport(new Error('no luck'), { status: { size: 'x' } })
+      },
+      /^no luck; what is reported does not fit Widget: .*status\.size/,
+    ],
+  ])('%s that its kind does not have is a failure that says where', async (_what, run, message) => {
+    const { verdict } = await worldOf({ run, kind: { kind: 'Widget', hasStatus: true } }).running()
+    expect(verdict).toMatchObject(failedBy(expect.stringMatching(message)))
+    expect((await worldOf({ run }).running()).verdict).not.toMatchObject(failedBy(expect.stringMatching(message)))
+  })
+
   it('with a call under way that nobody waits for is a failure', async () => {
     const run = (_object: unknown, ctx: Context): Outcome => {
       void ctx.get(ConfigMap, 'a')
