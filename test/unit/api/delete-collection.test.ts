@@ -152,4 +152,28 @@ describe('a delete of many', () => {
     })
     expect(deleted()).toHaveLength(40)
   })
+
+  /** The answer's kind, for objects of which the first one's text has so many characters. */
+  async function answerTo(names: readonly string[], characters: number) {
+    const ask = async (padding: number) => {
+      const endOfOne = (name: string) => () => {
+        const { object, engine } = storedOf({ name }, { data: name === 'a' ? 'x'.repeat(padding) : '' })
+        return { stored: { object, engine }, gone: true }
+      }
+      const { remove } = open([page(names)], Object.fromEntries(names.map((name) => [name, endOfOne(name)])))
+      const { body } = await remove(callOf(path))
+      return JSON.parse(body as string) as { kind: string; items?: readonly object[] }
+    }
+    const bare = JSON.stringify((await ask(0)).items?.[0]).length
+    const { kind, items = [] } = await ask(characters - bare)
+    return [kind, items.length]
+  }
+
+  it.each<[string, readonly string[], number, readonly [string, number]]>([
+    ['a list where its objects have eight million characters', ['a'], 8 << 20, ['KList', 1]],
+    ['a word where they have one more', ['a'], (8 << 20) + 1, ['Status', 0]],
+    ['a word where there is one more object', ['a', 'b'], 8 << 20, ['Status', 0]],
+  ])('is answered by %s', async (...[, names, characters, answer]) => {
+    expect(await answerTo(names, characters)).toEqual(answer)
+  })
 })
