@@ -52,14 +52,23 @@ function countFields(value: unknown): number {
 function scan(text: string): readonly string[] {
   const found = new Set<string>()
   const names = new WeakMap<JsonPlace, Set<string | number>>()
+  // Of many names most are in the object that the name ahead of them is in.
+  let last: { readonly place: JsonPlace; readonly names: Set<string | number> } | undefined
+  const namesAt = (place: JsonPlace): Set<string | number> => {
+    if (last?.place === place) return last.names
+    const known = names.get(place) ?? new Set()
+    names.set(place, known)
+    last = { place, names: known }
+    return known
+  }
   scanJson(text, {
     name: (places) => {
       const place = places.at(-1)
       if (place === undefined) return
-      const step = place.step()
-      const before = names.get(place) ?? new Set()
-      if (before.has(step) && found.size < duplicatesMax) found.add(pathOfSteps(places.map((one) => one.step())))
-      names.set(place, before.add(step))
+      const before = namesAt(place)
+      const { size } = before
+      before.add(place.step())
+      if (before.size === size && found.size < duplicatesMax) found.add(pathOfSteps(places.map((one) => one.step())))
     },
   })
   return [...found]

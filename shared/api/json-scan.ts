@@ -24,7 +24,10 @@ export class JsonPlace {
   }
 
   step(): JsonStep {
-    if (this.#written !== undefined) this.#step = parseJson(this.#written) as string
+    const written = this.#written
+    if (written === undefined) return this.#step
+    // Most names are written as they are.
+    this.#step = written.includes('\\') ? (parseJson(written) as string) : written.slice(1, -1)
     this.#written = undefined
     return this.#step
   }

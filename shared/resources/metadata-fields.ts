@@ -25,7 +25,7 @@ export function siftMetadata(metadata: JsonObject): Sifted {
   const kept: Json[] = []
   const repeated: string[] = []
   for (const [i, owner] of owners.entries()) {
-    const known = siftOwner(owner, `metadata.ownerReferences[${i}]`, unknown)
+    const known = siftOwner(owner, i, unknown)
     const text = ownerText(known)
     if (seen.has(text)) repeated.push(uidOf(known))
     else kept.push(known)
@@ -37,15 +37,24 @@ export function siftMetadata(metadata: JsonObject): Sifted {
 
 /** Equal owners have equal texts. */
 function ownerText(owner: Json): string {
-  return JSON.stringify(isObject(owner) ? [...ownerFields].map((name) => owner[name] ?? null) : owner)
+  if (!isObject(owner)) return JSON.stringify(owner)
+  let text = ''
+  for (const name of ownerNames) {
+    const value = owner[name] ?? null
+    text += value === null ? ',' : `${JSON.stringify(value)},`
+  }
+  return text
 }
 
-function siftOwner(owner: Json, path: string, unknown: string[]): Json {
+function siftOwner(owner: Json, place: number, unknown: string[]): Json {
   if (!isObject(owner)) return owner
-  const names = Object.keys(owner)
-  const strange = names.filter((name) => !ownerFields.has(name))
-  if (strange.length === 0) return owner
-  unknown.push(...strange.map((name) => `${path}.${name}`))
+  let isKnown = true
+  for (const name in owner) {
+    if (ownerFields.has(name)) continue
+    isKnown = false
+    unknown.push(`metadata.ownerReferences[${place}].${name}`)
+  }
+  if (isKnown) return owner
   return Object.fromEntries(Object.entries(owner).filter(([name]) => ownerFields.has(name)))
 }
 
@@ -55,6 +64,7 @@ function uidOf(owner: Json): string {
 
 const metadataFields = namesIn(objectMetaSchema)
 const ownerFields = namesIn(ownerReference)
+const ownerNames = [...ownerFields]
 
 function namesIn({ properties = {} }: StructuralSchema): ReadonlySet<string> {
   return new Set(Object.keys(properties))

@@ -63,7 +63,7 @@ interface Decoding {
 /** Schemas hold schemas; a level of a schema takes two or three messages. */
 const depthMax = 200
 /** A field may take two bytes and is much work all the same. No object that a store would keep has so many. */
-const fieldsMax = 120_000
+const fieldsMax = 80_000
 
 /** The bytes of one field of a message, undecoded; none if it is not there. Throws BAD_REQUEST. */
 export function fieldBytes(bytes: Uint8Array, wanted: number): Uint8Array {

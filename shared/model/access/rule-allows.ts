@@ -102,14 +102,22 @@ function coversResource(allowed: readonly string[], wanted: string): boolean {
 
 /** Rules in a few words, as Kubernetes writes them into refusals: the verbs of one resource together. */
 export function rulesText(rules: readonly PolicyRule[]): string {
-  const compact = new Map<string, PolicyRule>()
+  // By group, and then by resource: a text of both would be made, and looked through, for each rule.
+  const simple = new Map<string, Map<string, PolicyRule>>()
+  const texts = new Set<string>()
   for (const rule of rules) {
-    const isSimple = rule.resources.length === 1 && rule.resourceNames.length === 0
-    const key = isSimple ? `${rule.apiGroups.join()} ${rule.resources.join()}` : ruleText(rule)
-    const known = compact.get(key)
-    compact.set(key, known === undefined || !isSimple ? rule : { ...rule, verbs: [...known.verbs, ...rule.verbs] })
+    const [[group = '', ...groups], [resource = '', ...resources]] = [rule.apiGroups, rule.resources]
+    if (resource === '' || groups.length + resources.length + rule.resourceNames.length > 0) {
+      texts.add(ruleText(rule))
+      continue
+    }
+    const known = simple.get(group) ?? new Map<string, PolicyRule>()
+    simple.set(group, known)
+    const verbs = [...(known.get(resource)?.verbs ?? []), ...rule.verbs]
+    known.set(resource, { ...rule, verbs })
   }
-  return [...compact.values()].map(ruleText).toSorted().join('\n')
+  for (const known of simple.values()) for (const rule of known.values()) texts.add(ruleText(rule))
+  return [...texts].toSorted().join('\n')
 }
 
 function ruleText(rule: PolicyRule): string {

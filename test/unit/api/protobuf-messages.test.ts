@@ -97,10 +97,10 @@ describe('what bounds a body of protobuf', () => {
     )
   })
 
-  it('a body has at most 120,000 fields, known or not', () => {
+  it('a body has at most 80,000 fields, known or not', () => {
     const fields = (count: number): Uint8Array => new Uint8Array(2 * count).fill(0x10)
-    expect(() => decodeMessage(fields(120_000), { fields: {} })).not.toThrow()
-    expect(() => decodeMessage(fields(120_001), { fields: {} })).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
+    expect(() => decodeMessage(fields(80_000), { fields: {} })).not.toThrow()
+    expect(() => decodeMessage(fields(80_001), { fields: {} })).toThrow(expect.objectContaining({ code: 'TOO_LARGE' }))
   })
 
   it('messages side by side are not deeper than one', () => {

@@ -35,7 +35,7 @@ const times = (count: number, bytes: readonly number[]): readonly number[] =>
 /** Of two bytes each: as many as a body has room for, and as many as are read. */
 const emptyFields = [
   [500_000, 413],
-  [119_000, 422],
+  [79_000, 422],
 ].flatMap(([count = 0, status = 0]) =>
   (
     [
