@@ -8,7 +8,7 @@ import { compilePolicy } from '../../../../shared/model/policy/compile-policy.ts
 import type { FieldError } from '../../../../shared/model/schema/field-error.ts'
 import { checkStructural } from '../../../../shared/model/schema/structural.ts'
 import type { StructuralSchema, ValidationRule } from '../../../../shared/model/schema/structural-schema.ts'
-import { processorMs } from '../../../support/processor-time.ts'
+import { leastProcessorMs } from '../../../support/processor-time.ts'
 
 /** Its types double with each step. */
 const doubling = (steps: number): string => `[1]${'.map(v, {v: v})'.repeat(steps)}.size() == 1`
@@ -73,7 +73,7 @@ describe('the types of all expressions are looked at so many times', () => {
     const work = (): void => {
       errors = checkCrd(definition(schemaWith(rules), schemaWith(repeated(40, 17))))
     }
-    expect(processorMs(work)).toBeLessThan(100)
+    expect(leastProcessorMs(work)).toBeLessThan(100)
     expect(errors.map(({ message }) => message.includes(tooLarge))).toEqual([true])
     expect(errors[0]?.field).toContain('spec.versions[1].schema.openAPIV3Schema.x-kubernetes-validations[')
   })
@@ -84,7 +84,7 @@ describe('the types of all expressions are looked at so many times', () => {
     const work = (): void => {
       errors = compilePolicy({ validations }, new CompileBudget()).errors
     }
-    expect(processorMs(work)).toBeLessThan(100)
+    expect(leastProcessorMs(work)).toBeLessThan(100)
     expect(errors.map(({ message }) => message.includes(tooLarge))).toEqual([true])
   })
 

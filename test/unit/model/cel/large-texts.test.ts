@@ -3,7 +3,7 @@ import { CostError, Meter } from '../../../../shared/model/cel/meter.ts'
 import { compileExpression } from '../../../../shared/model/cel/program.ts'
 import { plain } from '../../../../shared/model/cel/type.ts'
 import type { Result } from '../../../../shared/model/cel/value.ts'
-import { processorMs } from '../../../support/processor-time.ts'
+import { leastProcessorMs } from '../../../support/processor-time.ts'
 
 function resultOf(rule: string, text: string): Result {
   const program = compileExpression(rule, { a: plain.string }, ['bool'])
@@ -18,7 +18,7 @@ describe('a text of an object, as large as that may be,', () => {
     ['is put together again of its letters', 'a.split("").join("").size() == 250000', 'x'.repeat(250_000)],
     ['is known at once to be no network', `${many}.all(i, !isCIDR(a))`, '/'.repeat(300_000)],
   ])('%s', (_what, rule, text) => {
-    expect(processorMs(() => expect(resultOf(rule, text)).toBe(true))).toBeLessThan(500)
+    expect(leastProcessorMs(() => expect(resultOf(rule, text)).toBe(true))).toBeLessThan(500)
   })
 })
 
@@ -43,11 +43,11 @@ describe('what walks a text of an object, as large as that may be, is given up i
     if ('fault' in program) throw new Error(program.fault)
     const other = `${text.slice(0, -1)}y`
     const work = (): void => expect(() => program.run([text, other], new Meter(300_000))).toThrow(CostError)
-    expect(processorMs(work)).toBeLessThan(100)
+    expect(leastProcessorMs(work)).toBeLessThan(100)
   })
 
   it('where it does not know the name of a time zone at once', () => {
     const rule = `${numbers(100)}.exists(i, timestamp('2024-01-01T00:00:00Z').getHours(a) > 1) || true`
-    expect(processorMs(() => expect(resultOf(rule, 'a'.repeat(300_000))).toBe(true))).toBeLessThan(100)
+    expect(leastProcessorMs(() => expect(resultOf(rule, 'a'.repeat(300_000))).toBe(true))).toBeLessThan(100)
   })
 })
