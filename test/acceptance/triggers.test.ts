@@ -138,7 +138,7 @@ describe('for, owns and watches', () => {
     const seen: (string | undefined)[] = []
     const reading = async (_widget: WidgetObject, ctx: Context): Promise<Outcome<WidgetStatus>> => {
       seen.push((await ctx.get(ConfigMap, 'late'))?.data?.['a'])
-      // Nobody knows yet whom this change is to wake.
+      // The relay has not noted the reference yet, so this change wakes no Widget.
       if (seen.length === 1) await env.patch(ConfigMap, 'late', { data: { a: '2' } })
       return done({ status: { seen: 'late' } })
     }

@@ -175,7 +175,7 @@ function writeOnce(
   }
 }
 
-/** What the relay is to do when it is told of the write. */
+/** Parts that ask the relay for something. The relay reads them together with the write. */
 function requestsOf(
   { live, next, touched }: { readonly live: StoredObject; readonly next: StoredObject; readonly touched: Touched },
   { controller, release: { kind } }: Ending,

@@ -91,8 +91,8 @@ function referrerTargets({ kind, references }: Controller, index: ObjectIndex): 
 }
 
 /**
- * Whose status has begun to refer to others: they may have changed before that was noted. The engine asks for it with
- * the status, so that a change which is told again asks again.
+ * The object itself, if its status has begun to refer to others. These may have changed before the relay had noted the
+ * reference. The write of the status asks for this wake-up, so a write that is told again asks again.
  */
 function newReferrerTargets({ kind }: Controller): Route['targets'] {
   return ({ touched, stored }) => {

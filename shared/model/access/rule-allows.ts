@@ -102,22 +102,21 @@ function coversResource(allowed: readonly string[], wanted: string): boolean {
 
 /** Rules in a few words, as Kubernetes writes them into refusals: the verbs of one resource together. */
 export function rulesText(rules: readonly PolicyRule[]): string {
-  // By group, and then by resource: a text of both would be made, and looked through, for each rule.
+  // By group, and then by resource: one text of both would be made for each rule, and a group may be long.
   const simple = new Map<string, Map<string, PolicyRule>>()
-  const texts = new Set<string>()
+  const others = new Set<string>()
   for (const rule of rules) {
-    const [[group = '', ...groups], [resource = '', ...resources]] = [rule.apiGroups, rule.resources]
-    if (resource === '' || groups.length + resources.length + rule.resourceNames.length > 0) {
-      texts.add(ruleText(rule))
+    const isSimple = rule.resources.length === 1 && rule.resourceNames.length === 0
+    if (!isSimple) {
+      others.add(ruleText(rule))
       continue
     }
+    const [group, resource] = [rule.apiGroups.join(), rule.resources.join()]
     const known = simple.get(group) ?? new Map<string, PolicyRule>()
-    simple.set(group, known)
-    const verbs = [...(known.get(resource)?.verbs ?? []), ...rule.verbs]
-    known.set(resource, { ...rule, verbs })
+    simple.set(group, known.set(resource, { ...rule, verbs: [...(known.get(resource)?.verbs ?? []), ...rule.verbs] }))
   }
-  for (const known of simple.values()) for (const rule of known.values()) texts.add(ruleText(rule))
-  return [...texts].toSorted().join('\n')
+  const texts = [...simple.values()].flatMap((known) => [...known.values()].map(ruleText))
+  return [...texts, ...others].toSorted().join('\n')
 }
 
 function ruleText(rule: PolicyRule): string {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { clientTimeouts } from '../../../../shared/adapters/aws/client/client-timeouts.ts'
-import { limitRequests } from '../../../../shared/adapters/aws/client/limit-requests.ts'
 
 it('a client that nothing answers fails, and does not only say so', () => {
   expect(clientTimeouts({ connectMs: 1, answerMs: 2 })).toEqual({
@@ -9,70 +8,4 @@ it('a client that nothing answers fails, and does not only say so', () => {
     throwOnRequestTimeout: true,
     socketTimeout: 2,
   })
-})
-
-type Work = (given: string) => Promise<string>
-
-/** A client that makes requests as they are let through, and notes which have begun. */
-function limited() {
-  const begun: string[] = []
-  const ends = new Map<string, PromiseWithResolvers<string>>()
-  let layer: ((next: Work) => Work) | undefined
-  limitRequests({
-    middlewareStack: {
-      add: (middleware) => {
-        layer = middleware
-      },
-    },
-  })
-  const request = layer?.((given) => {
-    begun.push(given)
-    const end = Promise.withResolvers<string>()
-    ends.set(given, end)
-    return end.promise
-  })
-  const send = (given: string): Promise<string | undefined> => Promise.resolve(request?.(given)).catch(() => '')
-  return { begun, ends, send }
-}
-
-const names = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => `r${from + i}`)
-const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
-
-it('of many requests 32 are under way, and the others begin in their order when one ends, well or not', async () => {
-  const { begun, ends, send } = limited()
-  const sent = names(0, 36).map(send)
-  await turn()
-  expect(begun).toEqual(names(0, 32))
-  ends.get('r5')?.resolve('done')
-  await turn()
-  expect([begun.length, begun.at(-1), await sent[5]]).toEqual([33, 'r32', 'done'])
-  ends.get('r6')?.reject(new Error('no'))
-  await turn()
-  expect(begun).toEqual(names(0, 34))
-})
-
-it('all requests that wait begin when one runs out of time', async () => {
-  const { begun, ends, send } = limited()
-  for (const name of names(0, 40)) void send(name)
-  await turn()
-  ends.get('r0')?.reject(Object.assign(new Error('late'), { name: 'TimeoutError' }))
-  await turn()
-  expect(begun).toEqual(names(0, 40))
-  void send('r40')
-  await turn()
-  expect(begun).toHaveLength(40)
-  for (const name of names(1, 9)) ends.get(name)?.resolve('')
-  await turn()
-  expect(begun).toEqual(names(0, 41))
-})
-
-it('a request that comes when there is room again begins at once', async () => {
-  const { begun, ends, send } = limited()
-  for (const name of names(0, 32)) void send(name)
-  await turn()
-  ends.get('r0')?.resolve('')
-  await turn()
-  void send('r32')
-  await turn()
-  expect(begun).toEqual(names(0, 33))
 })

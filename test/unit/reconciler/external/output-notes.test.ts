@@ -36,7 +36,7 @@ describe('outputs that are kept', () => {
   it.each<[string, Partial<ExternalMemory>, readonly string[]]>([
     ['all, of an entity that had none', {}, ['password', 'user']],
     ['those that are new', { outputKeys: ['user'] }, ['password']],
-    ['those that nobody knows to be stored', { outputKeys: ['user'], outputsUnkept: ['user'] }, ['password', 'user']],
+    ['those whose write may not have ended', { outputKeys: ['user'], outputsUnkept: ['user'] }, ['password', 'user']],
   ])('are noted before their write: %s', async (_which, memory, outputsUnkept) => {
     const { noted } = await kept(memory)
     expect(noted).toStrictEqual([{ outputsIn: 'login', outputKeys: ['password', 'user'], outputsUnkept }])

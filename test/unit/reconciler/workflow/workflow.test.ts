@@ -89,7 +89,7 @@ describe('a pass', () => {
     expect(children.get('Page')).toEqual([childOf('page', 'p')])
   })
 
-  it('begins a node once, though others are made meanwhile', async () => {
+  it('begins a node once, although other nodes are made in the meantime', async () => {
     const { ctx, did } = createWorld()
     const desired = (): Promise<never> => setImmediate(object('s'))
     expect(await flowOf({ server: { dependsOn: [], desired } }).run(primary, ctx)).toMatchObject({ ready: true })
