@@ -67,6 +67,17 @@ describe('a kind', () => {
     expect(await recordings.record(widgetKind)).toBe(clock.nowMs() + 70_000)
   })
 
+  it.each([
+    ['more than seventy seconds', 70_001, 0],
+    ['seventy seconds', 70_000, 70_000],
+    ['a moment', 1, 70_000],
+  ])('that is noted anew %s ahead of its end is sure once all who write know it', async (_, aheadMs, surelyMs) => {
+    const sureMs = await createRecordings(options).record(widgetKind)
+    await clock.advance(24 * hourMs - aheadMs)
+    const anew = await createRecordings(options).record(widgetKind)
+    expect(anew).toBe(surelyMs === 0 ? sureMs : clock.nowMs() + surelyMs)
+  })
+
   it('has no entry while nobody watches it', async () => {
     const store = createDynamodbStore(options)
     const live = await store.create(storedWidget('a'))

@@ -54,6 +54,8 @@ export interface WatchTrouble {
   readonly pollMs: number
   /** How long an entry of the index may take. */
   readonly lagMsMax: number
+  /** So many replicas of the index follow the table, each in its own time, and any of them answers. Left out: one. */
+  readonly replicas?: number
   /** How much earlier than it is made a write may be numbered. */
   readonly numberedMsMax: number
   /** The kinds have been watched for long, so that the index has all of their writes, over so many buckets. */

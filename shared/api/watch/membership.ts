@@ -60,6 +60,9 @@ function isInPlace(selection: Selection, object: ApiObject): boolean {
  * For a client that comes back at a resourceVersion with a selection by content: what it knows cannot be told from the
  * present alone. So changes up to the present (`before`) are told when in doubt: a client takes a second ADDED for an
  * update, and a DELETED of what it does not know for nothing. `known` starts as what is selected now.
+ *
+ * Where a feed reaches back, it does not tell every state. There a new object may be told in place of the removal of the
+ * one before it, of which the client knows.
  */
 export async function resumeMembership(
   options: SelectedOptions,
@@ -67,18 +70,21 @@ export async function resumeMembership(
   names: SharedNames,
 ): Promise<Membership> {
   const { selection } = options
+  const { reachBack } = services.feed
   const membership = createChangingMembership(selection, names)
   const before = await noteAll(membership, options, services).catch((error: unknown) => {
     membership.end()
     throw error
   })
+  const createdUntil = reachBack === undefined ? -1n : before + BigInt(reachBack)
   return {
     ...membership,
     eventOf: (change) => {
       const { object } = change.stored
       const event = membership.eventOf(change)
-      if (event !== undefined || change.type === 'added') return event
-      const isInDoubt = isInPlace(selection, object) && BigInt(object.metadata.resourceVersion) <= before
+      if (event !== undefined) return event
+      const until = change.type === 'added' ? createdUntil : before
+      const isInDoubt = isInPlace(selection, object) && BigInt(object.metadata.resourceVersion) <= until
       return isInDoubt ? 'DELETED' : undefined
     },
   }

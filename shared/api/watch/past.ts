@@ -14,10 +14,15 @@ export function beginPast(stream: Stream): Past {
 /**
  * The place among the live changes is taken before the log is asked. So what is told by neither would have to come
  * between two looks of which the second is later.
+ *
+ * Where a feed reaches back, a later look may see less: each is answered by another replica of the index. There the
+ * place is kept until a look is so much later that it sees all that the live changes have told before this place.
  */
-function takeLivePlace(stream: Stream): string {
+function takeLivePlace(stream: Stream): bigint {
+  const { at, liveAt, reachBack } = stream
+  if (at !== undefined && liveAt !== undefined && reachBack > 0n) return liveAt
   stream.live.rejoin(stream)
-  return stream.at?.resourceVersion ?? stream.position
+  return (stream.liveAt = BigInt(stream.at?.resourceVersion ?? stream.position))
 }
 
 /**
@@ -39,11 +44,12 @@ export async function readPast(stream: Stream, past: Past): Promise<Text | undef
     )
   const { changes, unshown } = shownIn(stream.kind, value.changes)
   stream.position = value.resourceVersion
-  noteOverlap(stream, changes, BigInt(liveAt))
-  if (stream.at !== undefined && BigInt(value.resourceVersion) >= BigInt(liveAt)) {
+  noteOverlap(stream, changes, liveAt)
+  if (stream.at !== undefined && stream.pastEnd >= liveAt + stream.reachBack) {
     stream.past = undefined
+    stream.liveAt = undefined
     await past.return?.()
-  } else stream.at = undefined
+  } else if (stream.reachBack === 0n) stream.at = undefined
   endOn(stream, endOfView(unshown, stream.membership))
   const lines = pastChangesText(stream, changes)
   return lines === undefined ? undefined : stream.wire.encode(lines, false)

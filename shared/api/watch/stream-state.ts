@@ -44,6 +44,8 @@ export interface Stream extends Watcher {
   past: Past | undefined
   /** Everything up to here has been told. */
   position: string
+  /** Where the live changes were when the place among them was taken that it goes live at. */
+  liveAt: bigint | undefined
   /** How far the log has told. */
   pastEnd: bigint
   /** The live changes may tell what the log has told, or a state from before it. */
@@ -87,6 +89,7 @@ export function nothingSaid() {
     leftOut: [],
     past: undefined,
     at: undefined,
+    liveAt: undefined,
     pastEnd: 0n,
     mayRepeat: false,
     overlap: new Map<string, bigint>(),

@@ -11,6 +11,8 @@ export interface AwsClientsOptions {
   readonly world: World
   readonly functions: Functions
   readonly apiOf: (life: Life) => HttpHandler
+  /** From the head of a watch to when the client takes what comes behind it. */
+  readonly headMs: () => number
 }
 
 /** Clients of the API's function: each request is an invocation, and a watch lasts as long as one. */
@@ -18,6 +20,7 @@ export function createAwsClients({
   world,
   functions,
   apiOf,
+  headMs,
 }: AwsClientsOptions): Required<Pick<Plane, 'request' | 'watch'>> {
   async function* watch(line: string): AsyncGenerator<string> {
     const leaving = new AbortController()
@@ -25,6 +28,7 @@ export function createAwsClients({
     const told = functions.invoke('api', apiRunMsMax, async (life) => {
       const cancel = world.after(apiRunMsMax - goodbyeMs, () => life.goOn(() => leaving.abort('out of time')))
       const reply = await apiOf(life)(httpRequest(line, undefined, simToken, leaving.signal))
+      await passTime(life, headMs())
       if (reply.status !== 200) pipe.put(refusalLine(reply.status))
       else for await (const piece of piecesOf(reply)) pipe.put(piece)
       cancel()
@@ -46,6 +50,10 @@ export function createAwsClients({
         return { ...reply, body: await textOf(reply) }
       }),
   }
+}
+
+async function passTime(life: Life, ms: number): Promise<void> {
+  if (ms > 0) await life.pass(ms)
 }
 
 /** What of a function's time is left when a watch is told to end. Source: shared/runtime/aws/api.ts. */

@@ -206,10 +206,13 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
     }
   }
 
+  const heads = world.random.fork('heads of watches')
+  const headMs = (): number => (scenario.watch?.replicas === undefined ? 0 : below(heads, headMsMax))
+
   return {
     table,
     begin,
-    ...createAwsClients({ world, functions, apiOf: (life) => services(life).api }),
+    ...createAwsClients({ world, functions, apiOf: (life) => services(life).api, headMs }),
     backlog: () =>
       [...queues.values()].reduce((sum, queue) => sum + queue.depth(), 0) +
       dead.size +
@@ -433,6 +436,9 @@ const unheard: Seeing['telemetry'] = {
   read: () => {},
   flush: () => {},
 }
+
+/** So long a client may take to read the head of an answer. */
+const headMsMax = 400
 
 /** Where nobody watches. */
 const unwatched: ChangeFeed = {

@@ -33,8 +33,8 @@ export const plantedInWatches: readonly PlantedBug[] = [
   {
     bug: 'the index is trusted before all who write know that the kind is recorded',
     file: recordings,
-    find: 'known.untilMs > nowMs ? known.sureMs : Math.max(nowMs + staleMs + slackMs, bornMs + earlierMs)',
-    replace: 'known.untilMs > nowMs || bornMs < 0 ? known.sureMs : nowMs',
+    find: 'known.untilMs > knownMs ? known.sureMs : Math.max(knownMs, bornMs + earlierMs)',
+    replace: 'known.untilMs > knownMs || bornMs < 0 ? known.sureMs : nowMs',
   },
   {
     bug: 'a watch that comes back is told what the present read before',

@@ -1,7 +1,7 @@
 import { createSeededRandom } from '../../../shared/testing/seeded-random.ts'
 import { listLimitOf, scenarioOf, statusLinksOf } from '../scenario-of.ts'
 import { isClear } from '../checkers/checker.ts'
-import type { KindName, Scenario } from '../scenario.ts'
+import type { KindName, Scenario, WatchTrouble } from '../scenario.ts'
 import { oneOf } from '../world.ts'
 
 /** A look of a feed is eight requests, or one: those of more kinds would take longer than all else. */
@@ -27,8 +27,14 @@ export function awsScenarioOf(seed: number): Scenario {
       numberedMsMax: oneOf(random, [0, 400]),
       recordedBuckets: oneOf(random, [undefined, undefined, 1, 8]),
       ...listLimitOf(seed),
+      ...replicasOf(seed),
     },
   }
+}
+
+/** In half of those that watch, a look may see less than an earlier one. */
+function replicasOf(seed: number): Pick<WatchTrouble, 'replicas'> {
+  return createSeededRandom(seed).fork('replicas').next() < 1 / 2 ? { replicas: 3 } : {}
 }
 
 /** One seed in eight, and none in which promises about time are told. */

@@ -51,7 +51,7 @@ export interface SimFeedOptions {
 
 export function createSimFeed({ world, trouble, network, page }: SimFeedOptions): SimFeed {
   const items = new Map<string, Item>()
-  const index = createFeedIndex(world, trouble.lagMsMax)
+  const index = createFeedIndex(world, trouble)
   const delays = world.random.fork('numbered')
   let recordings: Item =
     trouble.recordedBuckets === undefined ? {} : recordedForLong(world.nowMs(), trouble.recordedBuckets)
@@ -133,12 +133,25 @@ function* partitionIn(items: ReadonlyMap<string, Item>, partition: string | unde
   for (const item of items.values()) if (item['pk']?.S === partition) yield item
 }
 
-/** The index follows each item in its own time, in the order of its writes. */
-function createFeedIndex(world: World, lagMsMax: number) {
+/** The replicas of the index. Each of them may answer a query. */
+function createFeedIndex(world: World, { lagMsMax, replicas: count = 1 }: WatchTrouble) {
+  const lags = world.random.fork('feed lags')
+  const choice = world.random.fork('replicas')
+  const replicas = Array.from({ length: count }, () => createReplica(world, () => below(lags, lagMsMax + 1)))
+  const one = (): (typeof replicas)[0] => replicas[count === 1 ? 0 : below(choice, count)] as (typeof replicas)[0]
+  return {
+    follow: (item: Item): void => {
+      for (const replica of replicas) replica.follow(item)
+    },
+    entries: (partition: string): Iterable<Item> => one().entries(partition),
+  }
+}
+
+/** It follows each item in its own time, in the order of its writes. */
+function createReplica(world: World, lagMs: () => number) {
   const partitions = new Map<string, Map<string, Item>>()
   const places = new Map<string, string>()
   const followingAtMs = new Map<string, number>()
-  const lags = world.random.fork('feed lags')
 
   const place = (item: Item): void => {
     const text = textOf(item)
@@ -153,7 +166,7 @@ function createFeedIndex(world: World, lagMsMax: number) {
   return {
     follow: (item: Item): void => {
       const text = textOf(item)
-      const atMs = Math.max(followingAtMs.get(text) ?? 0, world.nowMs() + below(lags, lagMsMax + 1))
+      const atMs = Math.max(followingAtMs.get(text) ?? 0, world.nowMs() + lagMs())
       followingAtMs.set(text, atMs)
       world.after(atMs - world.nowMs(), () => place(item))
     },

@@ -115,6 +115,17 @@ describe('a client that comes back', () => {
     expect([membership.mayTell(objectOf('a')), membership.mayTell(objectOf('a', 'm'))]).toEqual([true, false])
   })
 
+  it('is told of a new object in place of the one before it, where a feed may not tell its removal', async () => {
+    const services = fakeServices({ list: () => ({ items: [], resourceVersion: '10' }) })
+    const feed = { ...services.feed, reachBack: 5 }
+    const options = { kind: plainKind, selection: red }
+    const { eventOf } = await resumeMembership(options, { ...services, feed }, createSharedNames())
+    const made = (version: string) => eventOf(changeOf('added', 'y', { color: 'blue', version }))
+    expect([made('10'), made('15'), made('16')]).toEqual(['DELETED', 'DELETED', undefined])
+    expect(eventOf(changeOf('modified', 'y', { color: 'blue', version: '11' }))).toBeUndefined()
+    expect(eventOf(changeOf('added', 'y', { version: '11' }))).toBe('ADDED')
+  })
+
   it('with a name is told of that name alone, in doubt too: who may watch one Secret shall not read others', async () => {
     const { membership } = await resume({ ...red, name: 'a' })
     const gone = (name: string) => membership.eventOf(changeOf('modified', name, { color: 'blue', version: '9' }))

@@ -189,6 +189,35 @@ describe('a walk through the log', () => {
   })
 })
 
+describe('where a look may see less than an earlier one', () => {
+  it('keeps its first place among the live changes until it has looked so much later', async () => {
+    const { stream, told } = watchOf([batch('12'), batch('14'), batch('15')], '12', { reachBack: 3n })
+    const past = begun(stream)
+    await readPast(stream, past)
+    const place = stream.at
+    expect(place?.resourceVersion).toBe('12')
+    // While nothing happens the end moves on, and the place with it.
+    Object.assign(place ?? {}, { resourceVersion: '14' })
+    await readPast(stream, past)
+    expect([stream.past, stream.at, told.rejoined]).toEqual([past, place, 1])
+    await readPast(stream, past)
+    expect([stream.past, stream.at, told.rejoined, told.isClosed]).toEqual([undefined, place, 1, true])
+  })
+
+  it('takes another place where it has lost the one that it had', async () => {
+    const { stream, told } = watchOf([batch('13'), batch('15')], '12', { reachBack: 3n })
+    const past = begun(stream)
+    await readPast(stream, past)
+    stream.at = undefined
+    stream.live.rejoin = (one) => {
+      told.rejoined++
+      one.at = { resourceVersion: '13', next: undefined } as unknown as Segment
+    }
+    await readPast(stream, past)
+    expect([stream.past, told.rejoined, stream.liveAt]).toEqual([past, 2, 13n])
+  })
+})
+
 describe('what the log and the live changes may both tell', () => {
   const overlapOf = async (reachBack: bigint, liveAt: string) => {
     const { stream } = watchOf([batch('20', '11', '15', '16', '20')], liveAt, { reachBack })

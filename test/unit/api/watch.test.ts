@@ -555,8 +555,19 @@ describe('a reader that comes back', () => {
       [130, 93],
       [155, 140],
     ]
-    const fed = { past: [[92, 50]], latest: '90', present, reachBack: 60 }
-    expect(await toldFrom('20', '140', fed)).toEqual(['50', '93', '140'])
+    const past = [
+      [92, 50],
+      [150, 93],
+    ]
+    const fed = { past, latest: '90', present: [...present.slice(0, 2), [230, 93, 200]], reachBack: 60 }
+    expect(await toldFrom('20', '200', fed)).toEqual(['50', '93', '200'])
+  })
+
+  it('is told what its own look sees later than the one that all share', async () => {
+    // The present told 40 before the watch had its place there. Its first look was answered by a slower replica.
+    const past = [[92], [100, 40], [155]]
+    const fed = { past, latest: '90', present: [[200, 190]], reachBack: 60 }
+    expect(await toldFrom('20', '190', fed)).toEqual(['40', '190'])
   })
 })
 

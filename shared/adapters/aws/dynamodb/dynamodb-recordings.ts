@@ -94,10 +94,14 @@ export function createRecordings(options: DynamodbOptions): Recordings {
   }
 }
 
-/** Watched again before half of its day is over, it is left as it is. */
+/**
+ * Watched again before half of its day is over, it is left as it is. Near its end, those who write may rely on the note
+ * of before until they know this one.
+ */
 function extend(known: Recording, bornMs: number, nowMs: number): Recording {
   if (known.untilMs > nowMs + recordedMs / 2) return known
-  const sureMs = known.untilMs > nowMs ? known.sureMs : Math.max(nowMs + staleMs + slackMs, bornMs + earlierMs)
+  const knownMs = nowMs + staleMs + slackMs
+  const sureMs = known.untilMs > knownMs ? known.sureMs : Math.max(knownMs, bornMs + earlierMs)
   return { ...known, sureMs, untilMs: nowMs + recordedMs }
 }
 
