@@ -288,6 +288,27 @@ describe('timers on DynamoDB', () => {
 })
 
 describe('the version of a change', () => {
+  it('is given when its write may begin, however many others of its process go ahead', async () => {
+    let begun = 0
+    const isFree = Promise.withResolvers<void>()
+    const transport: Transport = {
+      handle: async (sent) => {
+        begun++
+        if (begun > 2) await isFree.promise
+        return dynalite.transport.handle(sent)
+      },
+    }
+    const writer = createDynamodbStore({ ...options, client: testClient(transport) })
+    // It reads what is recorded, too.
+    await writer.create(storedWidget('first'))
+    const written = Promise.all(Array.from({ length: 40 }, (_, i) => writer.create(storedWidget(`w${i}`))))
+    await expect.poll(() => begun).toBe(2 + 32)
+    await clock.advance(30_000)
+    isFree.resolve()
+    const versions = (await written).map(({ object }) => Number(object.metadata.resourceVersion))
+    expect(versions.filter((version) => version >= clock.nowMs() * 1_000)).toHaveLength(8)
+  })
+
   it('lies ahead of no change that is still to come, however slowly a reader reads', async () => {
     const start = await feed.latest()
     const created = []

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 /** A client of AWS, as far as it matters here. */
 interface AnyClient {
   readonly middlewareStack: {
@@ -18,12 +20,32 @@ const requestsMax = 32
  */
 export function limitRequests<Client extends AnyClient>(client: Client): Client {
   const inTurn = createTurns()
-  client.middlewareStack.add((next) => (given) => inTurn(() => next(given)), { step: 'build', name: 'inTurn' })
+  turnsOf.set(client, inTurn)
+  client.middlewareStack.add(
+    (next) => (given) => (turn.getStore() === undefined ? inTurn(() => next(given)) : next(given)),
+    { step: 'build', name: 'inTurn' },
+  )
   return client
 }
 
+/** Does something when a request of this client may begin: for what is decided at the last moment. */
+export function whenInTurn<Answer>(client: object, act: () => Promise<Answer>): Promise<Answer> {
+  const inTurn = turnsOf.get(client)
+  return inTurn === undefined ? act() : inTurn(() => atOnce(act))
+}
+
+/** Requests within it wait for no turn. They come one after the other. */
+export function atOnce<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+  return turn.run('taken', act)
+}
+
+type Turns = <Answer>(request: () => Promise<Answer>) => Promise<Answer>
+
+const turnsOf = new WeakMap<object, Turns>()
+const turn = new AsyncLocalStorage<'taken'>()
+
 /** All begin as soon as one runs out of time: nobody waits for a place to fail in. */
-function createTurns(): <Answer>(request: () => Promise<Answer>) => Promise<Answer> {
+function createTurns(): Turns {
   let underWay = 0
   const waiting: (() => void)[] = []
 

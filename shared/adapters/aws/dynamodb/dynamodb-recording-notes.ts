@@ -1,6 +1,7 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { OperatingError } from '../../../model/errors.ts'
 import { keepReading } from '../../../model/keep-reading.ts'
+import { atOnce } from '../client/limit-requests.ts'
 import { isConditionFailure } from './dynamodb-failures.ts'
 import { itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbRequests, type DynamodbOptions } from './dynamodb-requests.ts'
@@ -33,9 +34,10 @@ export function createRecordingNotes(options: DynamodbOptions): RecordingNotes {
   const { client, table, clock } = options
   const requests = createDynamodbRequests(options)
 
+  // Writes whose turn it is wait for it.
   async function read(): Promise<NotesRead> {
     const get = new GetItemCommand({ TableName: table, Key: notesKey, ConsistentRead: true })
-    const { Item } = await requests.repeat('read which kinds are recorded', () => client.send(get))
+    const { Item } = await requests.repeat('read which kinds are recorded', () => atOnce(() => client.send(get)))
     return notesOf(Item ?? {})
   }
 

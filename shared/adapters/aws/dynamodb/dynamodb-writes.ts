@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { GetItemCommand, type PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
 import { type StoredObject, withVersion } from '../../../model/stored-object.ts'
+import { whenInTurn } from '../client/limit-requests.ts'
 import { isConditionFailure, isFeedThrottle, wasRepeated } from './dynamodb-failures.ts'
 import { isRemoved, nextVersion, readItem, type WriteMarks } from './dynamodb-items.ts'
 import { isPlace, objectItemKey, type Item } from './dynamodb-keys.ts'
@@ -74,12 +75,17 @@ export function createObjectItems(options: DynamodbOptions): ObjectItems {
       throw mayBeDone ? unknownFate(what, failure) : failure
     }
 
-    const attempt = async (isUncertain: boolean): Promise<WrittenItem | Refused> => {
+    // Readers look back two seconds: while other requests of this process go ahead, a write has no number yet.
+    const writeInTurn = async (): Promise<WrittenItem> => {
       const entry = await recordings.findEntry(key)
       const next = withVersion(given, nextVersion(clock, base))
+      const { Attributes } = await send(command(next, { token, entry }))
+      return { stored: next, ...(Attributes !== undefined && { before: Attributes }) }
+    }
+
+    const attempt = async (isUncertain: boolean): Promise<WrittenItem | Refused> => {
       try {
-        const { Attributes } = await send(command(next, { token, entry }))
-        return { stored: next, ...(Attributes !== undefined && { before: Attributes }) }
+        return await whenInTurn(client, writeInTurn)
       } catch (error) {
         // The write is tried again in any case, and the next one that is throttled spreads the kind if this one cannot.
         if (isFeedThrottle(error)) await recordings.spread(key).catch(() => {})

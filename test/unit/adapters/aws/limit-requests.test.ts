@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { limitRequests } from '../../../../shared/adapters/aws/client/limit-requests.ts'
+import { atOnce, limitRequests, whenInTurn } from '../../../../shared/adapters/aws/client/limit-requests.ts'
 
 type Work = (given: string) => Promise<string>
 
@@ -9,9 +9,9 @@ function limited() {
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<string>>()
   let layer: ((next: Work) => Work) | undefined
-  limitRequests({
+  const client = limitRequests({
     middlewareStack: {
-      add: (middleware) => {
+      add: (middleware: (next: Work) => Work) => {
         layer = middleware
       },
     },
@@ -23,7 +23,7 @@ function limited() {
     return end.promise
   })
   const send = (given: string): Promise<string | undefined> => Promise.resolve(request?.(given)).catch(() => '')
-  return { begun, ends, send }
+  return { begun, ends, send, client }
 }
 
 const names = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => `r${from + i}`)
@@ -65,4 +65,32 @@ it('a request that comes when there is room again begins at once', async () => {
   void send('r32')
   await setImmediate()
   expect(begun).toEqual(names(0, 33))
+})
+
+it('what is decided at the last moment waits for its turn, and its requests do not wait again', async () => {
+  const { begun, ends, send, client } = limited()
+  for (const name of names(0, 33)) void send(name)
+  const late = whenInTurn(client, async () => {
+    begun.push('decided')
+    return send('r33')
+  })
+  await setImmediate()
+  expect(begun).toEqual(names(0, 32))
+  ends.get('r0')?.resolve('')
+  await setImmediate()
+  expect(begun).toEqual(names(0, 33))
+  ends.get('r1')?.resolve('')
+  await setImmediate()
+  expect(begun).toEqual([...names(0, 33), 'decided', 'r33'])
+  ends.get('r33')?.resolve('done')
+  expect(await late).toBe('done')
+})
+
+it('what waits for no turn begins at once, as all does of a client without a limit', async () => {
+  const { begun, send } = limited()
+  for (const name of names(0, 33)) void send(name)
+  void atOnce(() => send('urgent'))
+  await setImmediate()
+  expect(begun).toEqual([...names(0, 32), 'urgent'])
+  expect(await whenInTurn({}, async () => 'done')).toBe('done')
 })
