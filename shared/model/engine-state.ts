@@ -154,6 +154,11 @@ export function withMemory({ memory: _, ...engine }: EngineState, fields: Memory
   return memory === undefined ? engine : { ...engine, memory }
 }
 
+/** The state with what stays as long as the object: a version of the code that comes later may have to clean up by it. */
+export function withLasting(engine: EngineState, { once, notes, secretPaths }: MemoryFields = {}): EngineState {
+  return withMemory(engine, { once, notes, secretPaths })
+}
+
 /**
  * The notes with what one run has changed. What it has not changed is as another run has left it, which may have gone
  * on beside it.

@@ -1,3 +1,4 @@
+import { absentIfDamaged } from '../../model/damage.ts'
 import { equal } from '../../model/json.ts'
 import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
@@ -42,7 +43,7 @@ export async function giveUp(
   }
 
   async function find(key: ObjectKey): Promise<StoredObject | undefined> {
-    return (await store.get(key)) ?? store.get(recordKey(key))
+    return absentIfDamaged(async () => (await store.get(key)) ?? store.get(recordKey(key)))
   }
 
   return (loop, run) => {

@@ -128,8 +128,10 @@ async function followFeed(engine: Running, signal: AbortSignal): Promise<void> {
   const look = async (from: string): Promise<void> => {
     looking++
     await lookAtAll(engine, from, signal)
+    // Not all was looked at: what goes on until the end passes nothing.
+    if (signal.aborted) return
     looking--
-    if (!signal.aborted) notePassed()
+    notePassed()
   }
   while (!signal.aborted) {
     try {

@@ -53,7 +53,9 @@ export function admit({ controller, kind, stored, faults, turn, nowMs }: Admissi
   const isOver = isDeleting(stored.object) && !isHeldBy(controller.finalizer, stored.object)
   if (isOver && controller.onRemoved !== 'reconcile') return { kind: 'rest' }
   if (faults !== undefined && !isRetained(controller, stored.object)) return { kind: 'refuse', message: faults }
-  return (stored.engine.memory?.unended ?? 0) >= unendedMax ? { kind: 'stall' } : { kind: 'run' }
+  // What a user has changed since may be what ended the process.
+  const isStalled = (stored.engine.memory?.unended ?? 0) >= unendedMax && !hasMoved(stored)
+  return { kind: isStalled ? 'stall' : 'run' }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { withMemory, type EngineState } from '../../model/engine-state.ts'
+import { withLasting, withMemory, type EngineState } from '../../model/engine-state.ts'
 import { isDeleting } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Controller } from '../../reconciler/controller.ts'
@@ -33,9 +33,10 @@ export function toReleasedState(live: StoredObject, finalizer: string, facts: Tu
   const object = finalizers.length === 1 ? live.object : withoutTroubles(live.object, facts, true)
   const { finalizers: _, ...metadata } = object.metadata
   const left = finalizers.filter((name) => name !== finalizer)
+  if (left.length === 0) return { object: { ...object, metadata }, engine: {} }
   const { wakeAtMs } = engine
   return {
-    object: { ...object, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } },
-    engine: left.length === 0 || wakeAtMs === undefined ? {} : { wakeAtMs },
+    object: { ...object, metadata: { ...metadata, finalizers: left } },
+    engine: withLasting(wakeAtMs === undefined ? {} : { wakeAtMs }, engine.memory),
   }
 }

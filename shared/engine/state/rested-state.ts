@@ -1,11 +1,12 @@
 import { asJson, conditionOf, conditionsOf, patchConditions } from '../../model/conditions.ts'
+import { withLasting } from '../../model/engine-state.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { TurnFacts } from './run-facts.ts'
 
 /** The state of a deleted object that waits for the finalizers of others only: no run is to come, and no timer. */
-export function toRestedState({ object }: StoredObject, facts: TurnFacts): StoredObject {
-  return { object: withoutTroubles(object, facts), engine: {} }
+export function toRestedState({ object, engine }: StoredObject, facts: TurnFacts): StoredObject {
+  return { object: withoutTroubles(object, facts), engine: withLasting({}, engine.memory) }
 }
 
 /**

@@ -33,6 +33,8 @@ export interface Introduced {
   readonly woken: number
   /** Of the next slot, the objects up to this place were woken (`key-order.ts`). */
   readonly wokenTo?: string
+  /** When it began. A queue drops a message that has the id of one of five minutes ago. */
+  readonly sinceMs?: number
 }
 
 export interface AwsIntroductionOptions extends Pick<SweepOptions, 'index'> {
@@ -65,9 +67,13 @@ export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntro
   }
 
   /** The queue is sent to at the pace of those who run it. */
-  async function wake(controller: SweptController, begun: Introduced, room: Room): Promise<Introduced> {
+  async function wake(
+    controller: SweptController,
+    begun: Introduced & { readonly sinceMs: number },
+    room: Room,
+  ): Promise<Introduced> {
     const { wokenTo, ...others } = begun
-    const dedupId = `introduction ${controller.watching?.id ?? ''}`
+    const dedupId = `introduction ${controller.watching?.id ?? ''} ${begun.sinceMs}`
     const most = Math.min(room.keysMax, keysPerTick)
     let cut: Pick<Introduced, 'woken' | 'wokenTo'> | undefined
 
@@ -89,14 +95,15 @@ export function createAwsIntroduction(options: AwsIntroductionOptions): AwsIntro
   }
 
   return {
-    advance: async (controller, begun, room) => {
+    advance: async (controller, known, room) => {
+      const begun = { sinceMs: clock.nowMs(), ...known }
       const { watching } = controller
       // Begins with the next tick: by then the relay is of this version, too, and notes what changes behind us.
       if (begun.watching !== watching?.id) return { ...notIntroduced, ...(watching && { watching: watching.id }) }
       // All is noted before any is run: who runs has seen the others as they are, and is woken by them from then on.
       if (watching !== undefined && begun.noted < wheelSlots)
         return { ...begun, noted: await note(watching, begun.noted, room) }
-      return begun.woken < wheelSlots ? wake(controller, begun, room) : begun
+      return begun.woken < wheelSlots ? wake(controller, begun, room) : known
     },
   }
 }

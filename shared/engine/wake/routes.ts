@@ -60,6 +60,8 @@ function timerTargets({ kind }: Controller): Route['targets'] {
   return ({ touched, stored }) => {
     const atMs = dueAtMs(stored.engine)
     if (!touches(touched, 'timer') || atMs === undefined || !isOf(stored.object, kind)) return []
+    // It is woken at once, by a message of the same id.
+    if (touches(touched, 'references')) return []
     return [{ key: keyOf(stored.object), stored, lane: 'background', reason: 'its wait continues', dueAtMs: atMs }]
   }
 }

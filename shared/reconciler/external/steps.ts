@@ -116,9 +116,16 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
   // Another round: a person has said that there is nothing of the one before.
   if (round === run.memory.round) await checkPlace(run)
   const where = await locate(run)
-  const intend = (): Promise<void> => {
-    remember(run, { ...run.memory, ...where, round, intent: { atMs: ctx.now() } })
-    return ctx.notes.keep()
+  const known = run.memory
+  const intend = async (): Promise<void> => {
+    remember(run, { ...known, ...where, round, intent: { atMs: ctx.now() } })
+    try {
+      await ctx.notes.keep()
+    } catch (error) {
+      // Nothing was sent.
+      remember(run, known)
+      throw error
+    }
   }
   try {
     const made = await calls.make('create', () => api.create(client, declareFor(run), ownerOf(run)), { before: intend })
@@ -130,7 +137,9 @@ async function create<Client>(run: ExternalRun<Client>, round: number): Promise<
     run.seen = { entity }
     run.has = 'asserted'
   } catch (error) {
-    if (!isKnownUndone(api, error, before)) throw error
+    const canTellMs = api.find === undefined ? Infinity : spec.graceMs
+    const isBeforeOpen = before !== undefined && ctx.now() < before.atMs + canTellMs
+    if (!isKnownUndone(api, error, isBeforeOpen)) throw error
     await forgetIntent(run, error)
   }
 }
@@ -146,14 +155,14 @@ async function forgetIntent<Client>(run: ExternalRun<Client>, error: unknown): P
 
 /**
  * Where a look can tell, it is asked after a 429, too; where none can, a person would be for what nobody did. What an
- * attempt before this one came to, the answer to this one does not tell.
+ * attempt before this one came to (`isBeforeOpen`: no look has told it yet), the answer to this one does not tell.
  */
 function isKnownUndone<Client>(
   { find: look, createsOncePerToken }: ExternalApi<Client>,
   error: unknown,
-  before: ExternalMemory['intent'],
+  isBeforeOpen: boolean,
 ): boolean {
-  if (look === undefined && before !== undefined && createsOncePerToken === true) return false
+  if (isBeforeOpen && createsOncePerToken === true) return false
   if (error instanceof RateLimited) return error.isUndone && look === undefined
   return error instanceof CallFailed && error.class !== 'unknown'
 }

@@ -55,12 +55,18 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     if (!isAlone && !isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
     const opened = withHold(record)
     if (opened !== record) await store.replace(opened, ['meta'])
-    if (isAlone) return runRecord({ ...turn, key }, signal)
+    if (isAlone) return runRecord({ ...turn, key, hold: (ms) => holdUnlessMade(store, turn, ms) }, signal)
     if (isChange(turn)) await leaveWish(store, turn.key, clock.nowMs() + controller.timeoutMs)
     const part = firstPartOf(turn)
     await runRecord({ ...turn, key, ...part.turn }, signal)
     if (part.isEnded()) await runPresent(turn, signal)
   }
+}
+
+/** Holds a record. The relay found no hold to end for an object of the name that was made during the run. */
+async function holdUnlessMade(store: ObjectStore, { key, hold }: Turn, ms: number): Promise<void> {
+  await hold(ms)
+  if (ms > 0 && (await absentIfDamaged(() => store.get(key))) !== undefined) await hold(0)
 }
 
 /** The store converts what it reads, and does not look into records. Only of what can be converted. */

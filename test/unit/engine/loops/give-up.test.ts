@@ -5,7 +5,7 @@ import { installBasics } from '../../../../shared/engine/loops/install-basics.ts
 import type { Turn } from '../../../../shared/engine/state/turn.ts'
 import { done } from '../../../../shared/index.ts'
 import { conditionOf } from '../../../../shared/model/conditions.ts'
-import { OperatingError } from '../../../../shared/model/errors.ts'
+import { DamagedObjectError, OperatingError } from '../../../../shared/model/errors.ts'
 import type { ServedKind } from '../../../../shared/model/served-kind.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
@@ -127,6 +127,16 @@ describe('an object in whose runs the process ended too often', () => {
     expect(await take(holdBack, ['change'], 'gone')).toBe('run')
     expect(await take(holdBack, ['change'])).toBe('run')
     expect(lines).toEqual([])
+  })
+
+  it('is let go of when it is damaged by now', async () => {
+    const { get } = store
+    const damaged = new DamagedObjectError('w is damaged', { uid: 'u', resourceVersion: '1' })
+    let isDamaged = false
+    store = { ...store, get: (at) => (isDamaged && at.name === 'w' ? Promise.reject(damaged) : get(at)) }
+    const holdBack = await open([{ loop, key }])
+    isDamaged = true
+    expect(await take(holdBack, ['change'])).toBe('run')
   })
 
   it('runs, and that is told, where it cannot be written', async () => {

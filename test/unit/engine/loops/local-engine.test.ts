@@ -99,8 +99,9 @@ interface Given extends Partial<Pick<LocalEngineOptions, 'controllers' | 'canBeD
   readonly turned?: string
   readonly introduced?: readonly string[]
   readonly latest?: () => Promise<string>
-  readonly onWheel?: (kind: KindName) => Promise<readonly object[]>
+  readonly onWheel?: (kind: KindName, from: number, to: number) => Promise<readonly object[]>
   readonly due?: () => Promise<readonly object[]>
+  readonly childrenOf?: () => Promise<readonly object[]>
   /** Whether a checkpoint can be written. */
   readonly isFull?: () => boolean
 }
@@ -127,11 +128,11 @@ async function startEngine({ relayed, turned, introduced, ...given }: Given = {}
       looks.push(`due ${kind} ${untilMs - beginMs}`)
       return (await given.due?.()) ?? []
     },
-    onWheel: async (kind: KindName, from: number) => {
+    onWheel: async (kind: KindName, from: number, to: number) => {
       if (from === 0) looks.push(`all ${kind.kind}`)
-      return (await given.onWheel?.(kind)) ?? []
+      return (await given.onWheel?.(kind, from, to)) ?? []
     },
-    childrenOf: async () => [],
+    childrenOf: async () => (await given.childrenOf?.()) ?? [],
   }
   const listed: number[] = []
   const stop = new AbortController()
@@ -624,4 +625,36 @@ it('a batch that could not be relayed is taken from the feed again', async () =>
   await world.clock.advance(1_000)
   expect(reasonsOf(world)).toEqual(['uid-default-w:50'])
   await world.stop()
+})
+
+it('a batch that is under way when the engine ends passes nothing of a look that is not over', async () => {
+  // The relay asks whether a removed object had children, which it had not.
+  const answered = Promise.withResolvers<readonly object[]>()
+  const many = Array.from({ length: 1_000 }, (_, i) => ({ ...widgetKey, name: `w${i}` }))
+  const last = { ...widgetKey, name: 'last' }
+  const world = await startEngine({
+    introduced: allLoops,
+    relayed: '40',
+    childrenOf: () => answered.promise,
+    onWheel: async ({ kind }, from, to) => {
+      if (kind !== 'Widget') return []
+      return [...(from === 0 ? many : []), ...(from <= 3_000 && 3_000 < to ? [last] : [])]
+    },
+  })
+  world.tell(new OperatingError('EXPIRED', 'too old'))
+  await world.clock.advance(0)
+  // A thousand Widgets have been woken, and run. The last one is for the next tick.
+  await world.queueOf('widget').deliver()
+  const metadata = { name: 'c', namespace: 'default', uid: 'u', resourceVersion: '120', generation: 1 }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+  const removed = { type: 'removed', touched: ['delete'], stored: { object, engine: {} } } as unknown as Change
+  world.tell({ changes: [removed], resourceVersion: '120' })
+  await world.clock.advance(0)
+  world.abort()
+  await world.clock.advance(0)
+  answered.resolve([])
+  await world.stop()
+  const woken = new Set(world.queueOf('widget').sent.map(({ key }) => key.name))
+  expect([woken.size, woken.has('last')]).toEqual([1_000, false])
+  expect(world.savedOf('relayed') ?? '40').toBe('40')
 })

@@ -257,6 +257,11 @@ const rows: readonly Row[] = [
 
   { what: 'four runs without an end', engine: { memory: { unended: 4 } }, admission: run },
   { what: 'five runs without an end', engine: { memory: { unended: 5 } }, admission: { kind: 'stall' } },
+  {
+    what: 'five runs without an end, and a user who has changed it since',
+    engine: { memory: { unended: 5 }, wait: { kind: 'RateLimited', generation: 0, atMs: nowMs } },
+    admission: { kind: 'run' },
+  },
 ]
 
 describe('admit', () => {

@@ -41,6 +41,16 @@ describe('an object of which no run is to come', () => {
     expect(saysOf(toRestedState(live, facts))).toEqual(['Ready False NotEmpty'])
   })
 
+  it('keeps what a version of the code that comes later may have to clean up by, and no wait', () => {
+    const { object } = troubled()
+    const lasting = { once: { made: { atMs: 1 } }, notes: { id: 'e-1' }, secretPaths: [['notes', 'id']] }
+    const engine = { wait, wakeAtMs: 7, memory: { ...lasting, unended: 2 } } as unknown as EngineState
+    expect(toRestedState({ object, engine }, facts).engine).toEqual({ memory: lasting })
+    expect(toReleasedState({ object, engine }, 'a/ours', facts).engine).toEqual({ wakeAtMs: 7, memory: lasting })
+    const alone = { ...object, metadata: { ...object.metadata, finalizers: ['a/ours'] } }
+    expect(toReleasedState({ object: alone, engine }, 'a/ours', facts).engine).toEqual({})
+  })
+
   it('keeps its status where nothing was the matter, and where none is shown', () => {
     const live = troubled('Stalled')
     for (const [one, shows] of [

@@ -85,22 +85,26 @@ describe('the first look of a loop on AWS', () => {
   it('notes about five thousand objects a tick, wakes none before all are noted, and then as many a tick', async () => {
     const { tick, noted, names } = tickOver({ perSlot: () => 100 })
     const first = await tick(watcher, { watching: 'v1', noted: 0, woken: 0 })
-    expect([first, noted.length, names().length]).toEqual([{ watching: 'v1', noted: 50, woken: 0 }, 5_000, 0])
+    expect([first, noted.length, names().length]).toEqual([
+      { watching: 'v1', noted: 50, woken: 0, sinceMs: startMs },
+      5_000,
+      0,
+    ])
     expect((await tick(watcher, { ...first, noted: 3_599 })).noted).toBe(3_600)
     expect(names()).toEqual([])
     const woken = await tick(watcher, { watching: 'v1', noted: 3_600, woken: 0 })
-    expect([woken, names().length]).toEqual([{ watching: 'v1', noted: 3_600, woken: 50 }, 5_000])
+    expect([woken, names().length]).toEqual([{ watching: 'v1', noted: 3_600, woken: 50, sinceMs: startMs }, 5_000])
     expect((await tick(watcher, { ...woken, woken: 3_599 })).woken).toBe(3_600)
   })
 
   it('wakes no more than there is room for, at once where nothing is watched, each object once', async () => {
     const { tick, sent } = tickOver({ perSlot: () => 1, keysMax: 3 })
-    expect(await tick(plain, notIntroduced)).toEqual({ noted: 0, woken: 3 })
+    expect(await tick(plain, notIntroduced)).toEqual({ noted: 0, woken: 3, sinceMs: startMs })
     expect(sent).toHaveLength(3)
-    expect(sent[0]).toMatchObject({ dedupId: 'introduction ', origin: 'change', key: { name: '0-0' } })
+    expect(sent[0]).toMatchObject({ dedupId: `introduction  ${startMs}`, origin: 'change', key: { name: '0-0' } })
     const { tick: watched, sent: sentBy } = tickOver({ perSlot: () => 60, keysMax: 1 })
     await watched(watcher, { watching: 'v1', noted: 3_600, woken: 0 })
-    expect(sentBy[0]?.dedupId).toBe('introduction v1')
+    expect(sentBy[0]?.dedupId).toBe(`introduction v1 ${startMs}`)
   })
 
   it.each([
@@ -109,6 +113,13 @@ describe('the first look of a loop on AWS', () => {
   ])('$what', async ({ room, noted }) => {
     const { tick } = tickOver({ perSlot: () => 60, takesMs: 1_000, ...room })
     expect((await tick(watcher, { watching: 'v1', noted: 0, woken: 0 })).noted).toBe(noted)
+  })
+
+  it('keeps the moment at which it began, by which its wake-ups are told from those of the one before', async () => {
+    const { tick, sent } = tickOver({ perSlot: () => 1, keysMax: 3 })
+    const known = { ...notIntroduced, sinceMs: 7 }
+    expect(await tick(plain, known)).toEqual({ ...known, woken: 3 })
+    expect(sent[0]?.dedupId).toBe('introduction  7')
   })
 
   it('wakes no longer than the tick may take', async () => {
@@ -123,19 +134,19 @@ describe('the first look of a loop on AWS', () => {
     expect(begun).toMatchObject({ noted: 0, woken: 7, wokenTo: expect.any(String) as string })
     const took = names().slice(0, 40)
     const next = tickOver({ perSlot })
-    expect(await next.tick(plain, begun)).toEqual({ noted: 0, woken: 3_600 })
+    expect(await next.tick(plain, begun)).toEqual({ noted: 0, woken: 3_600, sinceMs: startMs })
     expect(next.names()).toHaveLength(80)
     expect(new Set([...took, ...next.names()]).size).toBe(120)
   })
 
   it('looks at several slots again of which it could not send all', async () => {
     const { tick, names } = tickOver({ perSlot: (slot) => (slot === 0 ? 0 : 30), unsent: 1 })
-    expect(await tick(plain, notIntroduced)).toEqual({ noted: 0, woken: 1 })
+    expect(await tick(plain, notIntroduced)).toEqual({ noted: 0, woken: 1, sinceMs: startMs })
     expect(names()).toHaveLength(60)
   })
 
   it('looks at a slot again of which it could send nothing', async () => {
     const { tick } = tickOver({ perSlot: () => 60, unsent: 60 })
-    expect(await tick(plain, { noted: 0, woken: 5 })).toEqual({ noted: 0, woken: 5 })
+    expect(await tick(plain, { noted: 0, woken: 5 })).toEqual({ noted: 0, woken: 5, sinceMs: startMs })
   })
 })
