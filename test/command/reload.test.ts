@@ -55,6 +55,31 @@ describe('a reload', () => {
     await expect.poll(() => madeBy('books')).toBe('third')
   })
 
+  it('leaves a key alone on which the old code goes on, and no other', async () => {
+    const gate = Promise.withResolvers<void>()
+    let [underWay, most] = [0, 0]
+    const counted = (by: string, until: Promise<void>): Controller =>
+      defineReconciler(Book, {
+        reconcile: async ({ metadata: { name } }) => {
+          if (name === 'slow') most = Math.max(most, ++underWay)
+          if (name === 'slow') await until.finally(() => underWay--)
+          return done({ status: { by } })
+        },
+      })
+    const bookBy = async (name: string) =>
+      (await client.send(`GET ${collectionOf('books')}/${name}`)).body.status?.by as string | undefined
+    controllers = () => [reconcilerOf(Page, 'second'), counted('old', gate.promise)]
+    await plane.reload(1_000)
+    await client.send(`POST ${collectionOf('books')}`, { body: { metadata: { name: 'slow' } } })
+    await expect.poll(() => underWay).toBe(1)
+    controllers = () => [reconcilerOf(Page, 'second'), counted('new', Promise.resolve())]
+    await plane.reload(0)
+    await expect.poll(() => bookBy('a')).toBe('new')
+    gate.resolve()
+    await expect.poll(() => bookBy('slow')).toBe('new')
+    expect(most).toBe(1)
+  })
+
   it.each([
     [
       'cannot be loaded',

@@ -17,6 +17,7 @@ import { isOfKind } from '../../reconciler/kind.ts'
 import type { ControllerLimit } from '../../reconciler/rate-limit.ts'
 import { createReconcileKey } from '../turn/reconcile-key.ts'
 import type { EngineOptions } from '../turn/engine-options.ts'
+import { behindOverruns } from '../turn/overruns.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import { createNoteStored, type NoteStored } from '../wake/references.ts'
 import { createRelay, type Relay } from '../wake/relay.ts'
@@ -129,8 +130,8 @@ export function createControlNotes(options: ControlLoopsOptions): NoteStored {
 
 function loopOf(controller: Controller, options: ControlLoopsOptions): ControlLoop {
   const loop = { ...controller, ...(fansOut(controller) && { watching: watchingOf(controller) }) }
-  if (!seesAll(controller)) return { ...loop, run: createReconcileKey(controller, options) }
-  const run = createAllEventsRunner(controller, options)
+  if (!seesAll(controller)) return { ...loop, run: behindOverruns(createReconcileKey(controller, options), options) }
+  const run = behindOverruns(createAllEventsRunner(controller, options), options)
   return { ...loop, removedKind: removedKindOf(controller.kind), run }
 }
 

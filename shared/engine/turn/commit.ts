@@ -86,7 +86,11 @@ export class OverrunError extends Error {
   override readonly name = 'OverrunError'
 }
 
-function logUnended({ key: { kind, namespace, name } }: Turn, error: unknown, { logger }: CommitPorts): void {
+export function logUnended(
+  { key: { kind, namespace, name } }: Turn,
+  error: unknown,
+  { logger }: Pick<CommitPorts, 'logger'>,
+): void {
   const about = { kind, namespace, name, error: String(error) }
   logger.error('turn not ended; it is redelivered after its visibility timeout', about)
 }

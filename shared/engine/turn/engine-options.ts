@@ -14,6 +14,7 @@ import type { KindCatalog } from '../../resources/kind-catalog.ts'
 import type { Resources } from '../../resources/resources.ts'
 import type { EventRecorder } from '../insight/event-recorder.ts'
 import type { RetryBudget } from '../limits/retry-budget.ts'
+import type { Overruns } from './overruns.ts'
 
 /** What every control loop runs on. */
 export interface EngineOptions {
@@ -42,4 +43,6 @@ export interface EngineOptions {
   readonly roles?: Roles
   /** Secrets of AWS. Left out, there are none. */
   readonly vault?: Vault
+  /** Told of what goes on. Left out where no other engine follows in the same process. */
+  readonly overruns?: Overruns
 }

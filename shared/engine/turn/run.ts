@@ -3,6 +3,7 @@ import { hasCode } from '../../model/errors.ts'
 import { foreignPart } from '../../model/foreign-part.ts'
 import { copyFrozen, copyJson, isObject, type JsonObject } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { keyOf } from '../../model/object-key.ts'
 import type { ServedKind } from '../../model/served-kind.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { Deadlines, Memory, NoteChanges } from '../../model/engine-state.ts'
@@ -69,12 +70,14 @@ export async function runInTime({
   const run = phase === 'cleanup' ? cleanupRunOf(controller) : controller.reconcile
   const running = verdictOn(run, { controller, kind, object, context, seen })
   const verdict = await firstOf(running, time)
+  const endOfActing = (): Promise<unknown> | undefined => context.endOfActing()
+  const overrun = verdict === undefined ? running.then(endOfActing, endOfActing) : endOfActing()
+  if (overrun !== undefined) engine.overruns?.note(keyOf(stored.object), overrun)
   if (time.stop.aborted && !hasSucceeded(verdict) && !isOutOfTime(time.stop)) throw giveUpError()
   const [live, notes] = [memory.live(), context.notes.all()]
   const secretPaths = findSecretPaths({ ...live.engine.memory, notes }, seen.secrets)
   const known = { live, expectations: context.expected(), noteChanges: context.notes.changes(), secretPaths }
-  if (verdict !== undefined) return { verdict, ...known, overrun: context.endOfActing() }
-  return { verdict: tooLong(controller), ...known, overrun: running.then(() => context.endOfActing()) }
+  return { verdict: verdict ?? tooLong(controller), ...known, overrun }
 }
 
 /** The verdict; undefined if the time was over first. */

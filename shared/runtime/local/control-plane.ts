@@ -142,8 +142,8 @@ export async function startLocalControlPlane({
   const core = await startReplaceableCore({
     // What a copy did would be done twice.
     load: async () => (ports.isHeld ? [] : controllers(directory)),
-    start: (own) => {
-      const options = { ...surroundings, controllers: own, retryBudget, ...(tracing && { tracing }) }
+    start: (own, overruns) => {
+      const options = { ...surroundings, controllers: own, overruns, retryBudget, ...(tracing && { tracing }) }
       return startCoreWithRoles(followRuns(unended, options))
     },
     introduceAgain: () => ports.introduced.save('[]'),

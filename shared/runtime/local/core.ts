@@ -44,6 +44,7 @@ import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
 import { giveUp, type UnendedRun } from '../../engine/loops/give-up.ts'
+import type { Overruns } from '../../engine/turn/overruns.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
 import { budgetObjects } from '../computed/budget-objects.ts'
@@ -83,6 +84,8 @@ export interface LocalCoreOptions {
   readonly pages?: ReadonlyMap<string, Page>
   /** What is done by a POST to a path of its own. */
   readonly operations?: ReadonlyMap<string, PlaneOperation>
+  /** Functions of a core before this one that go on: their keys wait for them. Left out, there was none. */
+  readonly overruns?: Overruns
   /** Runs in which the process ended too often: their objects are given up before anything runs. Left out, none. */
   readonly unended?: readonly UnendedRun[]
   /** Around each queue that is made; for tests. */
@@ -218,8 +221,15 @@ function givenOf({
   tracing,
   roles,
   vault,
-}: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing' | 'roles' | 'vault'> {
-  return { ...(history && { history }), ...(tracing && { tracing }), ...(roles && { roles }), ...(vault && { vault }) }
+  overruns,
+}: LocalCoreOptions): Pick<LocalCoreOptions, 'history' | 'tracing' | 'roles' | 'vault' | 'overruns'> {
+  return {
+    ...(history && { history }),
+    ...(tracing && { tracing }),
+    ...(roles && { roles }),
+    ...(vault && { vault }),
+    ...(overruns && { overruns }),
+  }
 }
 
 interface ComputedSource extends TimersSource {

@@ -1,3 +1,4 @@
+import { createOverruns, type Overruns } from '../../engine/turn/overruns.ts'
 import type { HttpHandler } from '../../ports/http-handler.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { LocalCore } from './core.ts'
@@ -5,7 +6,8 @@ import type { LocalCore } from './core.ts'
 export interface ReplaceableCoreOptions {
   /** The reconcilers as they are now. */
   load(): Promise<readonly Controller[]>
-  start(controllers: readonly Controller[]): Promise<LocalCore>
+  /** `overruns`: the same for every core, so that the next one knows of what goes on. */
+  start(controllers: readonly Controller[], overruns: Overruns): Promise<LocalCore>
   /** Has the next start look at all objects, as if no controller had been here before. */
   introduceAgain(): Promise<void>
 }
@@ -17,8 +19,8 @@ export interface ReplaceableCore {
   readonly ended: Promise<unknown>
   /**
    * Loads the reconcilers again, and runs every object by these. Clients stay connected, and are answered meanwhile. A
-   * run that is under way has `graceMs` to end. Rejects if these cannot be loaded or cannot start: those of before go
-   * on then.
+   * run that is under way has `graceMs` to end. If its function goes on after that, its object waits for the end, and
+   * others do not. Rejects if these cannot be loaded or cannot start: those of before go on then.
    */
   replace(graceMs: number): Promise<void>
   stop(graceMs: number): Promise<void>
@@ -30,12 +32,13 @@ export async function startReplaceableCore({
   introduceAgain,
 }: ReplaceableCoreOptions): Promise<ReplaceableCore> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  const overruns = createOverruns()
   let controllers = await load()
   let core = await begin(controllers)
   let replacing = Promise.resolve()
 
   async function begin(these: readonly Controller[]): Promise<LocalCore> {
-    const begun = await start(these)
+    const begun = await start(these, overruns)
     begun.ended.catch(reject)
     return begun
   }
