@@ -16,7 +16,8 @@ import {
   type Outcome,
   type StatusOf,
 } from '../../shared/index.ts'
-import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { longOnly } from '../support/strength.ts'
 import { Part, Widget, writesDuring, writesOf } from './support/primary.ts'
 
@@ -51,8 +52,8 @@ function allEvents(runs: RunRecord[], run: Run = async () => done(), options: Pa
   })
 }
 
-async function start(controller: ReturnType<typeof allEvents>, size = 1, tickMs = 5_000): Promise<void> {
-  env = await createTestEnv({ kinds: [Part], reconcilers: [controller], tickMs })
+async function start(controller: ReturnType<typeof allEvents>, size = 1, on: TestEnvOptions = {}): Promise<void> {
+  env = await createTestEnv({ kinds: [Part], reconcilers: [controller], ...on })
   await env.apply(Widget, { metadata: { name: 'w' }, spec: { size } })
   await env.settle()
 }
@@ -314,6 +315,19 @@ describe('after the removal', () => {
     expect(lastRuns(runs)).toHaveLength(2)
   })
 
+  it.each([
+    ['SQLite', {}],
+    ['DynamoDB', { engine: awsEngine }],
+  ])('J30 a short wait is kept to on %s, though it comes more often than a message is held', async (_engine, on) => {
+    const runs: RunRecord[] = []
+    const tenTimes: Run = async (_, ctx) => (ctx.removed && lastRuns(runs).length < 10 ? again('2s') : done())
+    await start(allEvents(runs, tenTimes), 1, on)
+    await remove()
+    await env.advance('1m')
+    const last = lastRuns(runs).map(({ atMs }) => atMs)
+    expect(last.slice(1).map((atMs, i) => atMs - (last[i] ?? 0))).toEqual(Array.from({ length: 9 }, () => 2_000))
+  })
+
   it('J30 a rate limit postpones it, and drops nothing', async () => {
     const runs: RunRecord[] = []
     const again4: Run = async (_, ctx) => (ctx.removed && lastRuns(runs).length < 4 ? again(0) : done())
@@ -330,7 +344,7 @@ describe('after the removal', () => {
   it('J30 it is longer than an hour, if need be', async () => {
     const runs: RunRecord[] = []
     const threeTimes: Run = async (_, ctx) => (ctx.removed && lastRuns(runs).length < 3 ? again('2h') : done())
-    await start(allEvents(runs, threeTimes), 1, 60_000)
+    await start(allEvents(runs, threeTimes), 1, { tickMs: 60_000 })
     await remove()
     await env.advance('3h')
     await env.crash()
@@ -394,7 +408,7 @@ describe('after the removal', () => {
       () => Promise.resolve(done()),
     ]
     const inTurn: Run = async (_, ctx) => (ctx.removed ? (ends[lastRuns(runs).length - 1]?.() ?? done()) : done())
-    await start(allEvents(runs, inTurn), 1, 60_000)
+    await start(allEvents(runs, inTurn), 1, { tickMs: 60_000 })
     await remove()
     await env.advance('5s')
     expect(recordWrites().map(({ call }) => call)).not.toContain('store.remove')
@@ -413,7 +427,7 @@ describe('after the removal', () => {
       if (ctx.removed && isStopped) throw stop('Broken', 'nothing helps')
       return done()
     }
-    await start(allEvents(runs, stopping), 1, 60_000)
+    await start(allEvents(runs, stopping), 1, { tickMs: 60_000 })
     await remove()
     await env.advance('10s')
     expect(lastRuns(runs)).toHaveLength(1)

@@ -3,7 +3,7 @@ import { controllerOf, parseApiVersion } from '../../model/object.ts'
 import { dueAtMs, type EngineState } from '../../model/engine-state.ts'
 import { touches, wakesItself } from '../../model/stored-object.ts'
 import type { Change } from '../../ports/change-feed.ts'
-import type { ObjectIndex } from '../../ports/object-index.ts'
+import type { KindName, ObjectIndex } from '../../ports/object-index.ts'
 import type { Controller, Watched } from '../../reconciler/controller.ts'
 import { isOf, isOfKind } from '../../reconciler/kind.ts'
 import { asRead } from '../state/as-read.ts'
@@ -56,7 +56,7 @@ export function ownTargets({ kind, when }: Controller): (change: Change) => read
  * A wait whose message was held too often: another message is its timer. It comes by the stream, so that no queue feeds
  * itself.
  */
-function timerTargets({ kind }: Controller): Route['targets'] {
+export function timerTargets({ kind }: { readonly kind: KindName }): (change: Change) => readonly Target[] {
   return ({ touched, stored }) => {
     const atMs = dueAtMs(stored.engine)
     if (!touches(touched, 'timer') || atMs === undefined || !isOf(stored.object, kind)) return []

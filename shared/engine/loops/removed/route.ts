@@ -2,11 +2,14 @@ import { absentIfDamaged } from '../../../model/damage.ts'
 import { hasCode } from '../../../model/errors.ts'
 import { keyOf } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
+import { isOfRemovedKind, removedKindOf } from '../../../model/removed-kind.ts'
 import { wakesItself, type StoredObject } from '../../../model/stored-object.ts'
+import type { Change } from '../../../ports/change-feed.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { isOf } from '../../../reconciler/kind.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
-import type { Route } from '../../wake/routes.ts'
+import { timerTargets, type Route } from '../../wake/routes.ts'
+import type { Target } from '../../wake/wake-up.ts'
 import { writeNewest } from '../../turn/write-newest.ts'
 import { recordKey, withRemoved } from '../../state/removed-record.ts'
 
@@ -43,10 +46,22 @@ export function createRemovedRoute(
     await events.record(removed, { type: 'Warning', reason: 'LastRunLost', message, component: name })
   }
 
+  const waitsOf = timerTargets({ kind: removedKindOf(kind) })
+  /** A record's wait goes on with a message of its key. Beside a new object the key is that one's: the sweep has it. */
+  const continueWait = async (change: Change): Promise<readonly Target[]> => {
+    const [wait] = waitsOf(change)
+    if (wait === undefined) return []
+    const key = { ...wait.key, group: kind.group, kind: kind.kind }
+    return (await absentIfDamaged(() => store.get(key))) === undefined ? [{ ...wait, key }] : []
+  }
+
   return {
     name,
     debounceMs: 0,
-    targets: async ({ type, touched, stored: { object } }) => {
+    targets: async (change) => {
+      const { type, touched } = change
+      const { object } = change.stored
+      if (isOfRemovedKind(object)) return continueWait(change)
       // What its runs write themselves wakes no object, whatever its record waits for.
       if (!isOf(object, kind) || (type !== 'removed' && !wakesItself(touched))) return []
       const key = keyOf(object)

@@ -98,6 +98,32 @@ describe('the removal of an object', () => {
   })
 })
 
+describe('a record whose wait goes on without its message', () => {
+  const wait: EngineState = { wait: { kind: 'Requeue', atMs: nowMs + 2_000, generation: 1 } }
+  const ofRecord = (touched: readonly Part[], engine = wait, group = 'removed.test.setpoint.dev'): Change => {
+    const { object } = changeOf('modified').stored
+    return { type: 'modified', touched, stored: { object: { ...object, apiVersion: `${group}/v1` }, engine } }
+  }
+
+  it('is woken for its time by the key that it shares', async () => {
+    const change = ofRecord(['engine', 'timer'])
+    const { targets, asked } = await wokenBy(change)
+    const { stored } = change
+    expect(targets).toEqual([{ key, stored, lane: 'background', reason: 'its wait continues', dueAtMs: nowMs + 2_000 }])
+    expect(asked).toEqual([key])
+  })
+
+  it.each([
+    ['its write asks for no timer', ofRecord(['meta', 'engine']), undefined],
+    ['it waits for nothing', ofRecord(['timer'], {}), undefined],
+    ['it is of another kind', ofRecord(['timer'], wait, 'removed.other.setpoint.dev'), undefined],
+    ['there is an object of its name again', ofRecord(['timer']), {}],
+  ])('is left alone where %s', async (_what, change, present) => {
+    const { targets, written } = await wokenBy(change, present)
+    expect([targets, written]).toEqual([[], []])
+  })
+})
+
 describe('a new object of a name', () => {
   it.each([
     ['that has no record', undefined, []],
