@@ -10,6 +10,7 @@ afterEach(() => env.close())
 function makeOutside(outside: Set<string>): Controller {
   return defineReconciler(Widget, {
     finalizer: 'example.com/of-version-2',
+    resync: '10m',
     reconcile: async ({ metadata: { uid } }, ctx) => {
       if (ctx.notes.get('id') !== undefined) return done()
       outside.add(uid)
@@ -45,7 +46,7 @@ it.each(Object.entries(versions1))(
     await env.advance('1m')
     expect(outside.size).toBe(1)
     await env.crash([makeOutside(outside)])
-    await env.advance('11h')
+    await env.advance('15m')
     expect([...outside, (await env.get(Widget, 'w'))?.metadata.finalizers]).toEqual([undefined])
   },
 )
