@@ -30,8 +30,8 @@ export interface EngineState {
 export type Wait =
   | (Timed & { readonly kind: 'Requeue' | 'Resync' | 'Expectation' })
   | (Timed & { readonly kind: 'Backoff' | 'RetryAfter'; readonly failure: Failure })
-  /** `failure` is what the object waited for before its run was put off. */
-  | (Timed & { readonly kind: 'RateLimited' | 'HotLoop'; readonly failure?: Failure })
+  /** `failure` is what the object waited for before its run was put off, and `retryAtMs` until when. */
+  | (Timed & { readonly kind: 'RateLimited' | 'HotLoop'; readonly failure?: Failure; readonly retryAtMs?: number })
   /** Without `atMs` no timer ends it. */
   | { readonly kind: 'Stopped'; readonly generation: number; readonly atMs?: number; readonly failure: Failure }
 
@@ -141,6 +141,20 @@ export function writtenBetween(fromMs: number, toMs: number): { readonly fromMs:
 /** What the wait says of failures; undefined if it is about none. */
 export function failureOf({ wait }: EngineState): Failure | undefined {
   return wait !== undefined && 'failure' in wait ? wait.failure : undefined
+}
+
+/** When a failure has set its retry for, though a limit may have put a run off since. Undefined if none has. */
+export function retryAtMsOf({ wait }: EngineState): number | undefined {
+  switch (wait?.kind) {
+    case 'Backoff':
+    case 'Stopped':
+      return wait.atMs
+    case 'RateLimited':
+    case 'HotLoop':
+      return wait.retryAtMs
+    default:
+      return undefined
+  }
 }
 
 /** Failures in a row that count for this generation: a new one starts from nothing. */

@@ -4,6 +4,7 @@ import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { writesDuring } from './support/primary.ts'
 import {
   conditionOfWidget,
+  failing,
   timesOf,
   Widget,
   widgetOf,
@@ -259,6 +260,36 @@ describe('a rate limit', () => {
     expect([1, 2]).toContain(later.length)
     expect(runs.findLast(({ name }) => name === 'w')).toMatchObject({ size: 9 })
   })
+
+  it.each([
+    ['of each object', { object: { runs: 1, within: '10s' } }],
+    ['of the controller', { controller: { perSecond: 0.1, burst: 1 } }],
+    ['against hot loops', undefined],
+  ] as const)(
+    '%s that puts off a run ahead of a retry costs no attempt and moves no retry',
+    async (_what, rateLimit) => {
+      const options = { resync: false, ...(rateLimit && { rateLimit }) } as const
+      env = await createTestEnv({ reconcilers: [widgets((runs = []), failing(Infinity), options)] })
+      await create()
+      await env.settle()
+      const waitOf = async (): Promise<Partial<Record<string, unknown>>> =>
+        ((await widgetOf(env)).status as { readonly reconcile: Record<string, unknown> }).reconcile
+      const leftMs = async (): Promise<number> => Date.parse(String((await waitOf())['nextRunAt'])) - env.nowMs()
+      while ((await leftMs()) < 120_000) await env.advance(Math.max(1_000, await leftMs()))
+      const { attempt, nextRunAt, waiting } = await waitOf()
+      const before = runs.length
+      const labels = rateLimit === undefined ? 110 : 3
+      for (let i = 0; i < labels; i++) {
+        await env.patch(Widget, 'w', { metadata: { labels: { at: `${i}` } } })
+        await (rateLimit === undefined ? env.settle() : env.advance('12s'))
+      }
+      expect((await waitOf())['waiting']).toBe(rateLimit === undefined ? 'HotLoop' : 'Backoff')
+      // On AWS the next probe comes with a tick.
+      if (rateLimit === undefined) await env.advance('90s')
+      expect(runs.length - before).toBeGreaterThanOrEqual(3)
+      expect(await waitOf()).toMatchObject({ attempt, nextRunAt, waiting })
+    },
+  )
 
   it('per object survives a restart', async () => {
     env = await createTestEnv({

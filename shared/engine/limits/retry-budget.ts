@@ -1,5 +1,5 @@
 import { OperatingError } from '../../model/errors.ts'
-import type { EngineState } from '../../model/engine-state.ts'
+import { retryAtMsOf, type EngineState } from '../../model/engine-state.ts'
 import type { Rate } from '../../model/reservations.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Reserve } from '../../ports/reservations.ts'
@@ -42,14 +42,14 @@ const line = 'all retries'
  */
 export async function reserveRetry(
   { retryBudget, clock }: { readonly retryBudget?: RetryBudget; readonly clock: Clock },
-  { wait }: EngineState,
+  engine: EngineState,
   verdict: Verdict,
 ): Promise<number | undefined> {
   if (verdict.kind !== 'failed' && verdict.kind !== 'stopped') return undefined
   const withinMs = retryWithinMs(verdict)
   if (verdict.kind === 'stopped' && withinMs === Infinity) return undefined
   const nowMs = clock.nowMs()
-  const aheadMs = wait?.kind === 'Backoff' || wait?.kind === 'Stopped' ? (wait.atMs ?? -Infinity) : -Infinity
+  const aheadMs = retryAtMsOf(engine) ?? -Infinity
   const isInTime = isRetryAhead(aheadMs, nowMs) && aheadMs <= nowMs + withinMs
   return isInTime ? undefined : retryBudget?.(nowMs)
 }

@@ -1,5 +1,12 @@
 import { ownResyncMs } from '../../model/control-annotations.ts'
-import { attemptsOf, failureOf, type EngineState, type Failure, type Wait } from '../../model/engine-state.ts'
+import {
+  attemptsOf,
+  failureOf,
+  retryAtMsOf,
+  type EngineState,
+  type Failure,
+  type Wait,
+} from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { nextPassMs } from '../../model/wheel.ts'
 import { retryWithinMs, type Verdict } from '../../reconciler/verdict.ts'
@@ -60,10 +67,13 @@ function backoff(before: EngineState, verdict: Extract<Verdict, { kind: 'failed'
   }
 }
 
-/** A failure ahead of the backoff's time costs no attempt and leaves that time as it was. */
-function earlyUntilMs({ wait }: EngineState, { generation, nowMs }: RunFacts): number | undefined {
-  const isOwn = wait?.kind === 'Backoff' && wait.generation === generation
-  return isOwn && isRetryAhead(wait.atMs, nowMs) ? wait.atMs : undefined
+/**
+ * A failure ahead of the backoff's time costs no attempt and leaves that time as it was. An object that has stopped has
+ * no attempt behind it, and no backoff.
+ */
+function earlyUntilMs(before: EngineState, { generation, nowMs }: RunFacts): number | undefined {
+  const retryAtMs = attemptsOf(before, generation) > 0 ? retryAtMsOf(before) : undefined
+  return isRetryAhead(retryAtMs, nowMs) ? retryAtMs : undefined
 }
 
 /** With how many failures in a row said the same: an error that never changes often means "not ready yet". */

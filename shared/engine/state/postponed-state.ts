@@ -1,5 +1,5 @@
 import { asJson, conditionsOf, patchConditions, type ConditionPatch } from '../../model/conditions.ts'
-import { failureOf, withMemory, type EngineState } from '../../model/engine-state.ts'
+import { failureOf, retryAtMsOf, withMemory, type EngineState } from '../../model/engine-state.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import type { TurnFacts } from './run-facts.ts'
 
@@ -13,7 +13,10 @@ export interface Postponement {
   readonly hotLoop?: ConditionPatch
 }
 
-/** The state of an object whose run is put off. What it knew stays, the failures of its generation included. */
+/**
+ * The state of an object whose run is put off. What it knew stays, the failures of its generation and the time of their
+ * retry included.
+ */
 export function toPostponedState(live: StoredObject, postponement: Postponement, facts: TurnFacts): StoredObject {
   const { object } = live
   const { hotLoop } = postponement
@@ -30,9 +33,16 @@ function toPostponedEngine(
 ): EngineState {
   const isSame = engine.wait === undefined || engine.wait.generation === generation
   const failure = isSame ? failureOf(engine) : undefined
+  const retryAtMs = isSame ? retryAtMsOf(engine) : undefined
   const next: EngineState = {
     ...engine,
-    wait: { kind, generation, atMs: untilMs, ...(failure && { failure }) },
+    wait: {
+      kind,
+      generation,
+      atMs: untilMs,
+      ...(failure && { failure }),
+      ...(retryAtMs !== undefined && { retryAtMs }),
+    },
     // A wish for an earlier run cannot be met: as a timer that is due, the sweep would find it again and again until
     // then.
     ...(wakeAtMs !== undefined && wakeAtMs > untilMs && { wakeAtMs }),

@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import { retryAtMsOf } from '../../../shared/model/engine-state.ts'
 import type { TableWrite } from '../plane.ts'
 import { isFenceTried, type Checker, type Scene } from './checker.ts'
 
@@ -94,10 +94,6 @@ interface Line {
 function retryOf({ before, after }: TableWrite, sinceMs: number): number | undefined {
   const { wait } = after.engine
   if (wait?.kind !== 'Backoff' || wait.failure.error.startsWith('no run ended')) return undefined
-  return waitMsOf(before) === wait.atMs || waitMsOf(before) > sinceMs ? undefined : wait.atMs
-}
-
-function waitMsOf(stored: StoredObject | undefined): number {
-  const wait = stored?.engine.wait
-  return wait?.kind === 'Backoff' || wait?.kind === 'Stopped' ? (wait.atMs ?? -Infinity) : -Infinity
+  const knownMs = retryAtMsOf(before?.engine ?? {}) ?? -Infinity
+  return knownMs === wait.atMs || knownMs > sinceMs ? undefined : wait.atMs
 }

@@ -5,11 +5,13 @@ import {
   failureOf,
   netAfterMs,
   nettedMs,
+  retryAtMsOf,
   withMemory,
   writtenBetween,
   type EngineState,
   type Failure,
   type MemoryFields,
+  type Wait,
 } from '../../../shared/model/engine-state.ts'
 
 const resync = (atMs: number): EngineState => ({ wait: { kind: 'Resync', generation: 1, atMs } })
@@ -29,6 +31,23 @@ describe('an object is due', () => {
     ['at the beginning of all time', { ...resync(0), wakeAtMs: 7 }, 0],
   ])('%s', (_when, engine, atMs) => {
     expect(dueAtMs(engine)).toBe(atMs)
+  })
+})
+
+describe('what has failed is tried again', () => {
+  const limited = { kind: 'RateLimited', generation: 2, atMs: 3, failure } as const
+  it.each<[string, EngineState, number | undefined]>([
+    ['at no time, at rest', {}, undefined],
+    ['at no time, where nothing has failed', resync(5), undefined],
+    ['at the end of its backoff', backoff, 5],
+    ['at no time, when it has stopped for good', stopped, undefined],
+    ['when one that has stopped is looked at again', { wait: { ...stopped.wait, atMs: 6 } as Wait }, 6],
+    ['at the same time, though a limit puts a run off', { wait: { ...limited, retryAtMs: 5 } }, 5],
+    ['at the same time, though it runs in a loop', { wait: { ...limited, kind: 'HotLoop', retryAtMs: 5 } }, 5],
+    ['at no time that an earlier version has left out', { wait: limited }, undefined],
+    ['at no time of its own, when the far side says when', { wait: { ...limited, kind: 'RetryAfter' } }, undefined],
+  ])('%s', (_when, engine, atMs) => {
+    expect(retryAtMsOf(engine)).toBe(atMs)
   })
 })
 

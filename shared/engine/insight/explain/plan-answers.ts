@@ -6,7 +6,7 @@ import {
   resyncAnnotation,
   unreadPause,
 } from '../../../model/control-annotations.ts'
-import { failureOf } from '../../../model/engine-state.ts'
+import { attemptsOf, failureOf, retryAtMsOf } from '../../../model/engine-state.ts'
 import { humanDuration } from '../../../model/human-duration.ts'
 import { isDeleting, type ApiObject } from '../../../model/object.ts'
 import { nextPassMs } from '../../../model/wheel.ts'
@@ -70,6 +70,7 @@ export function explainRequeue(facts: Facts): readonly string[] {
   const { wakeAtMs } = stored.engine
   return [
     nextRun(facts),
+    ...laterRetry(facts),
     ...(wakeAtMs === undefined ? [] : [`Another run was asked for: ${until(wakeAtMs, nowMs)}.`]),
     resync(controller, facts),
     ...unreadResync(facts),
@@ -124,6 +125,14 @@ function nextRun(facts: Facts): string {
     default:
       return `${at} at the latest, as its last run asked for.`
   }
+}
+
+/** A run that a limit has put off is no retry yet: a failure of it leaves the time of the retry as it was. */
+function laterRetry({ stored: { object, engine }, nowMs }: Facts): readonly string[] {
+  const attempt = attemptsOf(engine, object.metadata.generation)
+  const retryAtMs = retryAtMsOf(engine) ?? 0
+  if (attempt === 0 || retryAtMs <= Math.max(nowMs, engine.wait?.atMs ?? 0)) return []
+  return [`If that run fails, the retry after failure ${attempt} comes at its time: ${until(retryAtMs, nowMs)}.`]
 }
 
 function resync({ resyncMs }: Controller, { stored, nowMs }: Facts): string {

@@ -21,6 +21,9 @@ describe('a retry', () => {
   const stopped: Verdict = { kind: 'stopped', reason: 'R', message: 'taken' }
   const within = (verdict: Verdict): Verdict => ({ ...verdict, report: { retryWithin: '30s' } }) as Verdict
   const stoppedUntil = (atMs: number): EngineState => ({ wait: { kind: 'Stopped', generation: 1, atMs, failure } })
+  const putOff = (retryAtMs?: number): EngineState => ({
+    wait: { kind: 'RateLimited', generation: 1, atMs: 1_000_000, failure, ...(retryAtMs && { retryAtMs }) },
+  })
 
   interface Row {
     readonly what: string
@@ -43,6 +46,9 @@ describe('a retry', () => {
       engine: { wait: { kind: 'RetryAfter', generation: 1, atMs: 2_000_000, failure } },
       taken: 1,
     },
+    { what: 'of an object that a limit has put off, and has one ahead,', engine: putOff(1_000_001), taken: 0 },
+    { what: 'of an object that a limit has put off until it was due', engine: putOff(1_000_000), taken: 1 },
+    { what: 'of an object that a limit has put off, and has none,', engine: putOff(), taken: 1 },
     { what: 'of an object whose retry a clock that was ahead has set', engine: retryAt(87_400_001), taken: 1 },
     { what: 'that is to come sooner', engine: retryAt(1_030_001), verdict: within(failed), taken: 1 },
     { what: 'that comes soon enough', engine: retryAt(1_030_000), verdict: within(failed), taken: 0 },

@@ -307,7 +307,7 @@ describe('states without a run', () => {
     expect(toPausedState({ ...live, object: objectWith().object }, facts).engine).toBe(engine)
   })
 
-  it('a run that is put off keeps the failures of its generation', () => {
+  it('a run that is put off keeps the failures of its generation, and the time of their retry', () => {
     const failure = { attempt: 3, error: 'e' }
     const before = (generation: number): EngineState => ({
       wait: { kind: 'Backoff', generation, atMs: 1, failure },
@@ -316,9 +316,10 @@ describe('states without a run', () => {
     const put = (engine: EngineState) =>
       toPostponedState(objectWith({ engine }), { kind: 'RateLimited', untilMs: 9, reservedMs: 8 }, facts).engine
     expect(put(before(2))).toEqual({
-      wait: { kind: 'RateLimited', generation: 2, atMs: 9, failure },
+      wait: { kind: 'RateLimited', generation: 2, atMs: 9, failure, retryAtMs: 1 },
       memory: { reservedMs: 8, unended: 2 },
     })
+    expect(put(put(before(2)))).toEqual(put(before(2)))
     expect(put(before(1))).toEqual({ wait: { kind: 'RateLimited', generation: 2, atMs: 9 }, memory: { reservedMs: 8 } })
     expect(put({ wakeAtMs: 9 }).wakeAtMs).toBeUndefined()
     expect(put({ wakeAtMs: 10 }).wakeAtMs).toBe(10)

@@ -114,6 +114,38 @@ const rows: readonly Row[] = [
     verdict: failed,
     wait: backoff(nowMs + 2_000, failure(3, 'no route', 2)),
   },
+  ...(['RateLimited', 'HotLoop'] as const).flatMap((kind): readonly Row[] => [
+    {
+      what: `a failure ahead of the retry that a postponement keeps costs no attempt: ${kind}`,
+      before: after({ kind, generation: 2, atMs: nowMs, failure: failure(4), retryAtMs: nowMs + 400 }),
+      verdict: failed,
+      wait: backoff(nowMs + 400, failure(4)),
+    },
+    {
+      what: `a postponed failure at the time of its retry costs one: ${kind}`,
+      before: after({ kind, generation: 2, atMs: nowMs, failure: failure(4, 'other'), retryAtMs: nowMs }),
+      verdict: failed,
+      wait: backoff(nowMs + 8_000, failure(5)),
+    },
+    {
+      what: `a postponed failure of a new generation starts from nothing: ${kind}`,
+      before: after({ kind, generation: 1, atMs: nowMs, failure: failure(4), retryAtMs: nowMs + 400 }),
+      verdict: failed,
+      wait: backoff(nowMs + 1_000, failure(1)),
+    },
+  ]),
+  {
+    what: 'a failure ahead of the time of a stop counts as the first',
+    before: after({ kind: 'Stopped', generation: 2, atMs: nowMs + 400, failure: failure(0) }),
+    verdict: failed,
+    wait: backoff(nowMs + 1_000, failure(1)),
+  },
+  {
+    what: 'a failure ahead of the time of a stop, after a postponement, counts as the first',
+    before: after({ kind: 'RateLimited', generation: 2, atMs: nowMs, failure: failure(0), retryAtMs: nowMs + 400 }),
+    verdict: failed,
+    wait: backoff(nowMs + 1_000, failure(1)),
+  },
   {
     what: 'the retry budget makes a failure wait longer',
     facts: { retryDelayMs: 9_000 },

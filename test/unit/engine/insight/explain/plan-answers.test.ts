@@ -117,6 +117,21 @@ describe('when it runs next', () => {
       ['In 30s: its own rate limit holds it back.', noResync, soonIn('as soon as its rate limit allows')],
     ],
     [
+      'by its own limit, ahead of a retry',
+      { engine: waiting('RateLimited', { ...failure, retryAtMs: nowMs + 90_000 }) },
+      [
+        'In 30s: its own rate limit holds it back.',
+        'If that run fails, the retry after failure 3 comes at its time: in 90s.',
+        noResync,
+        soonIn('as soon as its rate limit allows'),
+      ],
+    ],
+    [
+      'by its own limit, until a retry is due',
+      { engine: waiting('RateLimited', { ...failure, retryAtMs: nowMs + 30_000 }) },
+      ['In 30s: its own rate limit holds it back.', noResync, soonIn('as soon as its rate limit allows')],
+    ],
+    [
       'of a controller with a debounce',
       { engine: waiting('Requeue'), controller: { debounceMs: 60_000 } },
       ['In 30s at the latest, as its last run asked for.', noResync, soonIn('within 60s, the time of its debounce')],
