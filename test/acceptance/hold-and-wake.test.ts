@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigMap, again, done } from '../../shared/index.ts'
 import { OperatingError } from '../../shared/model/errors.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
-import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { Widget, conditionOfWidget, failing, timesOf, widgetOf, widgets, type RunRecord } from './support/widgets.ts'
 
 /**
@@ -124,6 +125,61 @@ describe('a wait', () => {
     await env.advance('10s')
     expect(writes()).toHaveLength(runs.length)
     for (const { args } of writes().slice(1)) expect(args[1]).toEqual(['engine'])
+  })
+})
+
+const engines: readonly { readonly engine: string; readonly options: TestEnvOptions }[] = [
+  { engine: 'one machine', options: {} },
+  { engine: 'AWS', options: { engine: awsEngine } },
+]
+
+describe.each(engines)('an object whose message cannot be hidden, on $engine', ({ options }) => {
+  /** Ticks of AWS come at full minutes. The object is made 20 s behind one. */
+  async function startWaiting(time: string): Promise<void> {
+    runs = []
+    env = await createTestEnv({ ...options, reconcilers: [widgets(runs, () => again(time))] })
+    await env.advance('20s')
+  }
+
+  const failToHide = (): void =>
+    env.faults.once('queue:widget.hold', {
+      kind: 'error',
+      error: new OperatingError('UNAVAILABLE', 'the queue is away'),
+    })
+
+  it('runs at the time that it asked for, and not ahead of it', async () => {
+    await startWaiting('50s')
+    failToHide()
+    await create()
+    await env.advance('95s')
+    expect(timesOf(runs)).toEqual([0, 50_000])
+  })
+
+  it('does not run ahead of its time if a timer that was sent early cannot be hidden', async () => {
+    await startWaiting('100s')
+    await create()
+    await env.settle()
+    failToHide()
+    await env.advance('165s')
+    const [, secondMs] = timesOf(runs)
+    expect(secondMs).toBeGreaterThanOrEqual(100_000)
+    // The next tick finds it.
+    expect(secondMs).toBeLessThanOrEqual(160_000)
+  })
+
+  it('runs at once for a change, before and after the next timer is sent', async () => {
+    await startWaiting('50s')
+    failToHide()
+    await create()
+    await env.advance('10s')
+    await label()
+    await env.settle()
+    expect(timesOf(runs)).toEqual([0, 10_000])
+    failToHide()
+    await env.advance('95s')
+    await change()
+    await env.settle()
+    expect(timesOf(runs).slice(-2)).toEqual([60_000, 105_000])
   })
 })
 

@@ -52,8 +52,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a message is hidden after its turn has ended',
     file: commit,
-    find: '  if (!how.isTimed) await turn.delay(waitMs)\n  else if (!(await tryHold(turn, waitMs, logger))) return turn.settle()',
-    replace: '  const hidden = clock.sleep(1_500).then(() => turn.hold(waitMs))\n  hidden.catch(() => {})',
+    find: '  if (!how.isTimed) await hide()\n  else if (!(await tryHiding(hide, turn, logger))) return turn.settle()',
+    replace: '  const hidden = clock.sleep(1_500).then(hide)\n  hidden.catch(() => {})',
   },
   {
     bug: 'a hold is recorded although the object changed',

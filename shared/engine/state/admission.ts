@@ -74,15 +74,20 @@ const unendedMax = 5
 /**
  * How long until the object is to run; 0: now, Infinity: not for this turn. It runs now after a change, and for a
  * resync unless it has a period of its own; a timer's message is a hint: the object knows when it wants to run. A
- * message that is back ahead of its hold was woken. A resync that is paced waits for no change that is not observed
- * yet: its message stands behind.
+ * message that is back ahead of its hold was woken. One that comes for the first time was never held: the message of
+ * the hold could not be hidden, and is gone. A resync that is paced waits for no change that is not observed yet: its
+ * message stands behind.
  */
-function waitBeforeRun({ wakeUps }: Pick<Turn, 'wakeUps'>, { object, engine }: StoredObject, nowMs: number): number {
+function waitBeforeRun(
+  { wakeUps, receiveCount }: AdmissionFacts['turn'],
+  { object, engine }: StoredObject,
+  nowMs: number,
+): number {
   const hasOwnPeriod = ownResyncMs(object) !== undefined
   const isHint = (origin: string): boolean => origin === 'timer' || (origin === 'resync' && hasOwnPeriod)
   const now = wakeUps.filter(({ origin }) => !isHint(origin))
   if (now.length === 0) {
-    if (engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
+    if (receiveCount > 1 && engine.hold !== undefined && engine.hold.untilMs > nowMs) return 0
     if (wakeUps.some(({ origin }) => origin === 'resync') && isBeyondPeriod({ object, engine }, nowMs)) return 0
     return Math.max(0, (dueAtMs(engine) ?? Infinity) - nowMs)
   }

@@ -30,9 +30,16 @@ export type Release =
   | { readonly kind: 'settleWithTimer' }
   /**
    * The message is hidden until then. `isWakeable`: a change of the object ends the wait, by the handle in the object.
-   * `isTimed`: the object has the time, too, and runs then even if the message is lost.
+   * `isTimed`: the object has the time, too, and runs then even if the message is lost. `isOpen`: the turn is not over
+   * by it.
    */
-  | { readonly kind: 'hold'; readonly untilMs: number; readonly isWakeable: boolean; readonly isTimed: boolean }
+  | {
+      readonly kind: 'hold'
+      readonly untilMs: number
+      readonly isWakeable: boolean
+      readonly isTimed: boolean
+      readonly isOpen?: true
+    }
 
 /** After a run: a short wait is a hidden message, a longer one is the sweep's. */
 export function releaseAfterRun(

@@ -110,18 +110,22 @@ async function holdMessage(
   const isRecorded = !how.isWakeable || written?.engine.hold?.handle === turn.handle
   // Where nothing could end the hold, the turn comes again at once.
   const waitMs = isRecorded ? Math.max(0, how.untilMs - clock.nowMs()) : 0
-  if (!how.isTimed) await turn.delay(waitMs)
-  else if (!(await tryHold(turn, waitMs, logger))) return turn.settle()
+  const hide = (): Promise<void> => (how.isOpen === true ? turn.delay(waitMs) : turn.hold(waitMs))
+  if (!how.isTimed) await hide()
+  else if (!(await tryHiding(hide, turn, logger))) return turn.settle()
   if (isRecorded && how.isWakeable && (await turn.isWanted())) await turn.hold(0)
 }
 
-/** A queue that does not hide the message is not asked again: the object has the time, and the sweep wakes it. */
-async function tryHold(turn: Turn, ms: number, logger: Logger): Promise<boolean> {
+/**
+ * A queue that does not hide the message is not asked again: the object has the time, and the sweep wakes it. Were the
+ * message to come again ahead of that time, it would look as if a change had ended its hold.
+ */
+async function tryHiding(hide: () => Promise<void>, { key }: Turn, logger: Logger): Promise<boolean> {
   try {
-    await turn.hold(ms)
+    await hide()
     return true
   } catch (error) {
-    const { kind, namespace, name } = turn.key
+    const { kind, namespace, name } = key
     logger.warn('message not hidden; the timer of its object is swept', { kind, namespace, name, error: String(error) })
     return false
   }

@@ -51,7 +51,8 @@ export function withoutRun(
           release: { kind: 'settleWithTimer' },
         }
       const isWakeable = stored.engine.wait?.kind !== 'RateLimited'
-      const release: Release = { kind: 'hold', untilMs: admission.untilMs, isWakeable, isTimed: false }
+      const isTimed = dueAtMs(stored.engine) === admission.untilMs
+      const release: Release = { kind: 'hold', untilMs: admission.untilMs, isWakeable, isTimed, isOpen: true }
       return { ...ending, next: (live) => live, release }
     }
     case 'pause': {

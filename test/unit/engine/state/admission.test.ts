@@ -110,11 +110,32 @@ const rows: readonly Row[] = [
     wakeUps: [timer],
     admission: run,
   },
-  { what: 'a timer that is back ahead of its hold', engine: held(nowMs + 1), wakeUps: [timer], admission: run },
+  {
+    what: 'a timer that is back ahead of its hold: it was woken',
+    engine: held(nowMs + 1),
+    wakeUps: [timer],
+    receiveCount: 2,
+    admission: run,
+  },
+  {
+    what: 'a timer that comes for the first time ahead of a hold: that one could not be hidden',
+    engine: held(nowMs + 30_000),
+    wakeUps: [timer],
+    admission: { kind: 'hide', untilMs: nowMs + 30_000 },
+  },
+  {
+    what: 'a resync of an object with its own period that comes for the first time ahead of a hold',
+    metadata: { annotations: { 'setpoint.dev/resync': '10m' } },
+    engine: held(nowMs + 30_000),
+    wakeUps: [resync],
+    admission: { kind: 'hide', untilMs: nowMs + 30_000 },
+  },
+  { what: 'a change ahead of a hold', engine: held(nowMs + 30_000), admission: run },
   {
     what: 'a timer whose hold is over',
     engine: held(nowMs),
     wakeUps: [timer],
+    receiveCount: 2,
     admission: { kind: 'hide', untilMs: nowMs + 30_000 },
   },
   {

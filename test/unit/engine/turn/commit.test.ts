@@ -12,11 +12,12 @@ import { createVirtualClock } from '../../../support/virtual-clock.ts'
 const nowMs = 1_000_000
 const begun = storedWidget('w', { resourceVersion: '1', generation: 1 })
 const settle: Release = { kind: 'settle' }
-const holdFor = (ms: number, { isWakeable = true, isTimed = true } = {}): Release => ({
+const holdFor = (ms: number, { isWakeable = true, isTimed = true, isOpen = false } = {}): Release => ({
   kind: 'hold',
   untilMs: nowMs + ms,
   isWakeable,
   isTimed,
+  ...(isOpen && { isOpen }),
 })
 const withStatus = ({ object, engine }: StoredObject, showsStatus: boolean): StoredObject => ({
   object: showsStatus ? { ...object, status: { a: 1 } } : object,
@@ -72,7 +73,10 @@ async function committed(
       did.push(`hold ${ms}`)
       if (holdFails) throw new Error('no queue')
     },
-    delay: async (ms: number) => void did.push(`delay ${ms}`),
+    delay: async (ms: number) => {
+      did.push(`delay ${ms}`)
+      if (holdFails) throw new Error('no queue')
+    },
     isWanted: async () => {
       did.push('wanted?')
       return isWanted
@@ -248,15 +252,27 @@ describe('a turn that holds its message', () => {
     ],
     [
       'and is not over, where its object has no time',
-      { release: holdFor(5_000, { isTimed: false }) },
+      { release: holdFor(5_000, { isTimed: false, isOpen: true }) },
       { isWanted: true },
       ['replace engine', 'delay 5000', 'wanted?', 'hold 0'],
     ],
     [
       'and is not over, where its object has no time and has changed',
-      { release: holdFor(5_000, { isTimed: false }), live: changed },
+      { release: holdFor(5_000, { isTimed: false, isOpen: true }), live: changed },
       {},
       ['delay 0'],
+    ],
+    [
+      'and is not over, where its object has the time',
+      { release: holdFor(5_000, { isOpen: true }) },
+      {},
+      ['replace engine', 'delay 5000', 'wanted?'],
+    ],
+    [
+      'and is settled where the queue does not hide it, though it is not over: the object has its time',
+      { release: holdFor(5_000, { isOpen: true }) },
+      { holdFails: true },
+      ['replace engine', 'delay 5000', 'settle'],
     ],
   ] as const satisfies readonly (readonly [string, Partial<Ending>, World, readonly string[]])[])(
     '%s',
@@ -264,6 +280,12 @@ describe('a turn that holds its message', () => {
       expect((await committed(ending, world)).did).toEqual(did)
     },
   )
+
+  it('comes again where the queue does not hide it and its object has no time', async () => {
+    const release = holdFor(5_000, { isTimed: false, isOpen: true })
+    const { did, error } = await committed({ release }, { holdFails: true })
+    expect([did, error]).toEqual([['replace engine', 'delay 5000'], 'Error'])
+  })
 
   it('writes the handle by which a change ends the hold, where one could', async () => {
     const hold = { handle: 'h2', untilMs: nowMs + 5_000, receives: 3 }

@@ -60,13 +60,14 @@ describe('a turn without a run', () => {
   })
 
   it.each([
-    ['a wait that a change ends', { wait }, true],
-    ['nothing', {}, true],
-    ['a place in the line of a limit', { wait: { ...wait, kind: 'RateLimited' as const } }, false],
-  ])('that hides its message, waiting for %s', (_what, engine, isWakeable) => {
+    ['a wait that a change ends', { wait }, true, true],
+    ['nothing', {}, true, false],
+    ['something sooner than its wait', { wait: { ...wait, atMs: nowMs + 10 } }, true, false],
+    ['a place in the line of a limit', { wait: { ...wait, kind: 'RateLimited' as const } }, false, true],
+  ])('that hides its message, waiting for %s', (_what, engine, isWakeable, isTimed) => {
     const ending = withoutRun({ kind: 'hide', untilMs: nowMs + 9 }, basisOf(engine))
     expect(nextOf(ending)).toBe(ending.begun)
-    expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 9, isWakeable, isTimed: false })
+    expect(ending.release).toEqual({ kind: 'hold', untilMs: nowMs + 9, isWakeable, isTimed, isOpen: true })
   })
 
   it('that was hidden so often that the queue would soon give its message up leaves a timer', () => {
