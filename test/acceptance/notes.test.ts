@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { done, stop, withReport, type Context, type Outcome } from '../../shared/index.ts'
+import { OperatingError } from '../../shared/model/errors.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import {
   conditionOfWidget,
@@ -80,6 +81,23 @@ describe('notes', () => {
     await change(2)
     await env.settle()
     expect(seen.slice(0, 3)).toEqual([[], ['a', 'b'], ['a', 'b', 'a', 'b']])
+  })
+
+  it('that are taken back after a keep whose answer was lost are gone', async () => {
+    const seen: unknown[] = []
+    const lost = new OperatingError('WRITE_UNKNOWN', 'the answer was lost')
+    await started(async (ctx) => {
+      seen.push(ctx.notes.get('ticket'))
+      if (runs.length > 1) return done()
+      ctx.notes.set('ticket', 'A')
+      env.faults.once('store.replace', { kind: 'unknown', error: lost })
+      await ctx.notes.keep().catch((error: unknown) => seen.push(String(error)))
+      ctx.notes.set('ticket', undefined)
+      return done()
+    })
+    await change(2)
+    await env.settle()
+    expect(seen).toEqual([undefined, String(lost), undefined])
   })
 
   it('have a limit that says so', async () => {

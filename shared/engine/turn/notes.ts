@@ -17,6 +17,8 @@ export class RunNotes implements Notes {
   /** As they were when the run began, or when they were last kept. */
   #before: NonNullable<Memory['notes']>
   #noted: NonNullable<Memory['notes']>
+  /** What keeps are about to write, or may have written before they failed. */
+  #unsure: readonly NoteChanges[] = []
 
   constructor(memory: RunMemory, time: RunTime, calls: ContextCalls) {
     this.#memory = memory
@@ -47,24 +49,28 @@ export class RunNotes implements Notes {
   async #keep(): Promise<void> {
     this.#time.throwIfOver()
     const [kept, changes] = [this.#noted, this.changes()]
+    this.#unsure = [...this.#unsure, changes]
     await this.#memory.remember((engine) =>
       withMemory(engine, { ...engine.memory, notes: withNoteChanges(engine.memory?.notes, changes) }),
     )
     this.#before = kept
+    // It has written what those before it may have written.
+    this.#unsure = this.#unsure.slice(this.#unsure.indexOf(changes) + 1)
   }
 
   all(): NonNullable<Memory['notes']> {
     return this.#noted
   }
 
-  /** What is another than it was, and not yet kept. */
+  /** What is another than it was and not yet kept, and what a keep may have stored without an answer. */
   changes(): NoteChanges {
     const [before, noted] = [this.#before, this.#noted]
-    if (before === noted) return unchanged
-    const keys = [...new Set([...Object.keys(before), ...Object.keys(noted)])]
+    const unsure = new Set(this.#unsure.flatMap(Object.keys))
+    if (before === noted && unsure.size === 0) return unchanged
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(noted), ...unsure])]
     const valueIn = (notes: typeof noted, key: string): Json | undefined =>
       Object.hasOwn(notes, key) ? notes[key] : undefined
-    const changed = keys.filter((key) => !equal(valueIn(before, key), valueIn(noted, key)))
+    const changed = keys.filter((key) => unsure.has(key) || !equal(valueIn(before, key), valueIn(noted, key)))
     return Object.fromEntries(changed.map((key) => [key, valueIn(noted, key)]))
   }
 }

@@ -218,6 +218,49 @@ describe('notes', () => {
     expect(notes.changes()).toEqual({ a: 1 })
   })
 
+  describe('of a keep whose answer was lost', () => {
+    async function keptWithoutAnswer() {
+      const { memory, writes } = memoryOf({ memory: { notes: { a: 1 } } })
+      const answers = [Promise.reject(new Error('the answer was lost'))]
+      const remember: RunMemory['remember'] = async (change) => {
+        await memory.remember(change)
+        await answers.shift()
+      }
+      const notes = new RunNotes({ ...memory, remember }, time, new ContextCalls())
+      notes.set('a', 2)
+      notes.set('b', 2)
+      await expect(notes.keep()).rejects.toThrow('the answer was lost')
+      return { notes, writes }
+    }
+
+    it('are changes, though they are set back to what they were', async () => {
+      const { notes } = await keptWithoutAnswer()
+      expect(notes.changes()).toEqual({ a: 2, b: 2 })
+      notes.set('a', 1)
+      notes.set('b', undefined)
+      expect(notes.changes()).toStrictEqual({ a: 1, b: undefined })
+    })
+
+    it('are stored as they are by the next keep, and no changes from then on', async () => {
+      const { notes, writes } = await keptWithoutAnswer()
+      notes.set('a', 1)
+      notes.set('b', undefined)
+      await notes.keep()
+      expect(writes.at(-1)?.memory?.notes).toEqual({ a: 1 })
+      expect(notes.changes()).toEqual({})
+    })
+  })
+
+  it('that are set back while a keep is under way are kept as they are', async () => {
+    const { memory, writes } = memoryOf()
+    const notes = new RunNotes(memory, time, new ContextCalls())
+    notes.set('a', 1)
+    const first = notes.keep()
+    notes.set('a', undefined)
+    await Promise.all([first, notes.keep()])
+    expect([writes.length, writes.at(-1)?.memory?.notes, notes.changes()]).toEqual([2, undefined, {}])
+  })
+
   it('are kept beside what another run has noted meanwhile', async () => {
     const { memory, writes } = memoryOf({ memory: { notes: { a: 1, b: 1 } } })
     const notes = new RunNotes(memory, time, new ContextCalls())
