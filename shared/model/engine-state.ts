@@ -168,7 +168,7 @@ export function withMemory({ memory: _, ...engine }: EngineState, fields: Memory
   return memory === undefined ? engine : { ...engine, memory }
 }
 
-/** The state with what stays as long as the object: a version of the code that comes later may have to clean up by it. */
+/** The state with what stays as long as the object. A version of the code that comes later may clean up by it. */
 export function withLasting(engine: EngineState, { once, notes, secretPaths }: MemoryFields = {}): EngineState {
   return withMemory(engine, { once, notes, secretPaths })
 }

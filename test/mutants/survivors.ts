@@ -1288,7 +1288,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/engine/state/admission.ts',
-    line: "return (stored.engine.memory?.unended ?? 0) >= unendedMax ? { kind: 'stall' } : { kind: 'run' }",
+    line: 'const isStalled = (stored.engine.memory?.unended ?? 0) >= unendedMax && !hasMoved(stored)',
     replacement: '1',
     why: 'both are fewer than five',
   },

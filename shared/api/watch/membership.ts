@@ -61,8 +61,8 @@ function isInPlace(selection: Selection, object: ApiObject): boolean {
  * present alone. So changes up to the present (`before`) are told when in doubt: a client takes a second ADDED for an
  * update, and a DELETED of what it does not know for nothing. `known` starts as what is selected now.
  *
- * Where a feed reaches back, it does not tell every state. There a new object may be told in place of the removal of the
- * one before it, of which the client knows.
+ * Where a feed reaches back, it does not tell every state. There a new object may be told in place of the removal of
+ * the one before it, of which the client knows.
  */
 export async function resumeMembership(
   options: SelectedOptions,
