@@ -49,4 +49,9 @@ export interface Change {
   readonly touched: Touched
   /** For `removed`: the last state, under the resourceVersion of the removal. */
   readonly stored: StoredObject
+  /**
+   * The state that the write replaced. Every log of writes tells it (SQLite's, the stream of DynamoDB), unless that
+   * state was damaged. A feed that tells several writes as one does not.
+   */
+  readonly before?: StoredObject | undefined
 }

@@ -3,7 +3,7 @@ import type { Conversion } from '../model/conversion.ts'
 import { hasCode } from '../model/errors.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
 import type { StoredObject } from '../model/stored-object.ts'
-import type { ChangeFeed, ChangeBatch } from '../ports/change-feed.ts'
+import type { Change, ChangeFeed, ChangeBatch } from '../ports/change-feed.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 
 /** What the program of a control plane brings for kinds. */
@@ -111,14 +111,17 @@ async function* convertBatches(
   for await (const batch of batches) yield { ...batch, changes: convertChanges(batch.changes, conversions) }
 }
 
-/** Changes with their objects in the present version. */
-export function convertChanges<Change extends { readonly stored: StoredObject }>(
-  changes: readonly Change[],
+/** Changes with their objects in the present version, as they are and as they were before. */
+export function convertChanges<Told extends Pick<Change, 'stored' | 'before'>>(
+  changes: readonly Told[],
   conversions: KindFunctions,
-): readonly Change[] {
+): readonly Told[] {
   if (conversions.isEmpty) return changes
   return changes.map((change) => {
+    const { apiVersion, kind } = change.stored.object
+    if (conversions.of(parseApiVersion(apiVersion).group, kind) === undefined) return change
     const stored = inStoredVersion(conversions, change.stored)
-    return stored === change.stored ? change : { ...change, stored }
+    const before = change.before && inStoredVersion(conversions, change.before)
+    return stored === change.stored && before === change.before ? change : { ...change, stored, before }
   })
 }

@@ -16,11 +16,13 @@ import {
   reference,
   resourceVersionChanged,
   Secret,
+  type ConfigMapObject,
   type Context,
   type Outcome,
   type Predicate,
 } from '../../shared/index.ts'
-import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import {
   timesOf,
   Widget,
@@ -192,6 +194,63 @@ describe('for, owns and watches', () => {
     env.faults.once('queue:widget.send', { kind: 'crash' })
     await env.patch(ConfigMap, 'm', { data: { for: 'b' } }).catch(() => {})
     expect((await ranSince(before)).toSorted()).toEqual(['a', 'b'])
+  })
+
+  const engines: readonly { readonly on: string; readonly options: TestEnvOptions }[] = [
+    { on: 'SQLite', options: {} },
+    { on: 'DynamoDB', options: { engine: awsEngine } },
+  ]
+
+  /** Widgets `a` and `b`, and a config that is mapped to `a`. */
+  async function startMapped(options: TestEnvOptions): Promise<void> {
+    const named = ({ data }: ConfigMapObject) => ({ name: data?.['for'] ?? '' })
+    env = await createTestEnv({
+      ...options,
+      reconcilers: [widgets((runs = []), () => done(), { watches: [mapped(ConfigMap, named)] })],
+    })
+    for (const name of ['a', 'b']) await createWidget(name)
+    await env.apply(ConfigMap, { metadata: { name: 'm' }, data: { for: 'a' } })
+    await env.advance('1m')
+  }
+
+  async function wokenBy(act: () => Promise<unknown>): Promise<readonly string[]> {
+    const before = runs.length
+    await act()
+    await env.advance('1m')
+    return [...new Set(runs.slice(before).map(({ name }) => name))].toSorted()
+  }
+
+  /** A change at once behind the other: the relay learns of both when the object is gone. */
+  const moves: Readonly<Record<string, () => Promise<unknown>>> = {
+    'moved and then removed': async () => {
+      await env.patch(ConfigMap, 'm', { data: { for: 'b' } })
+      await env.delete(ConfigMap, 'm')
+    },
+    'moved, removed and made anew': async () => {
+      await env.patch(ConfigMap, 'm', { data: { for: 'b' } })
+      await env.delete(ConfigMap, 'm')
+      await env.apply(ConfigMap, { metadata: { name: 'm' }, data: { for: 'b' } })
+    },
+  }
+
+  it.each(engines.flatMap((one) => Object.keys(moves).map((move) => ({ ...one, move }))))(
+    'A15 those of before are woken by what is $move, on $on',
+    async ({ move, options }) => {
+      await startMapped(options)
+      const catchUp = env.faults.always('index.references', { kind: 'delay', ms: 1_000 })
+      const woken = await wokenBy(async () => moves[move]?.())
+      catchUp()
+      expect(woken).toEqual(['a', 'b'])
+    },
+  )
+
+  it.each(engines)('A15 those of before are woken by a move that lets a deleted object go, on $on', async (one) => {
+    await startMapped(one.options)
+    await env.patch(ConfigMap, 'm', { metadata: { finalizers: ['test.dev/kept'] } })
+    await env.delete(ConfigMap, 'm')
+    await env.advance('1m')
+    const moved = { metadata: { finalizers: null }, data: { for: 'b' } }
+    expect(await wokenBy(() => env.patch(ConfigMap, 'm', moved))).toEqual(['a', 'b'])
   })
 
   it('A16 a controller has exactly one primary kind, and a kind one controller', async () => {

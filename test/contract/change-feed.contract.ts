@@ -47,14 +47,25 @@ export function changeFeedContract(
     const follow = (after: string, of?: { readonly group: string; readonly kind: string }): Reader =>
       reader(feed.follow({ after, signal: stop.signal, ...(of !== undefined && { of }) }))
 
-    it('tells a creation, a change and a removal, with their states', async () => {
+    it('tells a creation, a change and a removal, with their states, and a log with those before', async () => {
+      const behind = (before: StoredObject): Partial<Change> => (opened.settled === undefined ? { before } : {})
       const read = follow(await feed.latest())
       const created = await store.create({ ...storedWidget('a'), engine: { wakeAtMs: 1 } })
       expect(await read.until('a', created)).toEqual({ type: 'added', touched: ['spec'], stored: created })
       const changed = await store.replace(withSpec(created, { size: 2 }), ['status'])
-      expect(await read.until('a', changed)).toEqual({ type: 'modified', touched: ['status'], stored: changed })
+      expect(await read.until('a', changed)).toEqual({
+        type: 'modified',
+        touched: ['status'],
+        stored: changed,
+        ...behind(created),
+      })
       const removed = await store.remove(changed)
-      expect(await read.until('a', removed)).toEqual({ type: 'removed', touched: ['delete'], stored: removed })
+      expect(await read.until('a', removed)).toEqual({
+        type: 'removed',
+        touched: ['delete'],
+        stored: removed,
+        ...behind(changed),
+      })
     })
 
     it('tells what happened before it was followed, and nothing up to where it is followed from', async () => {

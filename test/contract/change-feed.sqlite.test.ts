@@ -53,6 +53,29 @@ describe('how far the SQLite feed reaches back', () => {
     expect((await firstBatch(middle))?.changes).toHaveLength(1)
   })
 
+  it('tells the state before a change for as long as a checkpoint has not passed the change', async () => {
+    const first = await opened.store.create(storedWidget('a'))
+    const start = await opened.feed.latest()
+    const checkpoint = createSqliteCheckpoint({ database: opened.database, name: 'relayed', keepsChanges: true })
+    await checkpoint.save(start)
+    await clock.advance(7_200_000)
+    const second = await opened.store.replace(withSpec(first, { size: 2 }), ['spec'])
+    await clock.advance(7_200_000)
+    await opened.store.remove(second)
+    await clock.advance(7_200_000)
+    await opened.store.create(storedWidget('b'))
+    expect((await firstBatch(start))?.changes.map(({ before }) => before)).toEqual([first, second, undefined])
+  })
+
+  it('tells a change without the state before it where that is damaged', async () => {
+    const first = await opened.store.create(storedWidget('a'))
+    const start = await opened.feed.latest()
+    const second = await opened.store.replace(withSpec(first, { size: 2 }), ['spec'])
+    opened.database.writeNow(() => opened.database.prepare("UPDATE changes SET doc = '{' WHERE rv = 2").run())
+    const [change] = (await firstBatch(start))?.changes ?? []
+    expect([change?.stored, change?.before]).toEqual([second, undefined])
+  })
+
   it('forgets nothing that a checkpoint has not passed', async () => {
     const start = await opened.feed.latest()
     const checkpoint = createSqliteCheckpoint({ database: opened.database, name: 'relayed', keepsChanges: true })

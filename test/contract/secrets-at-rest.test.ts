@@ -71,6 +71,7 @@ describe('a Secret', () => {
       const follow = feed.follow({ after: start, signal, ...(kind && { of: kind }) })[Symbol.asyncIterator]()
       const { value } = (await follow.next()) as IteratorYieldResult<ChangeBatch>
       expect(value.changes.map(({ stored }) => stored)).toEqual([created, replaced, removed])
+      expect(value.changes.map(({ before }) => before)).toEqual([undefined, created, replaced])
     }
     expect(tellTales(needle, 'other-needle')).toEqual([])
     close()

@@ -7,7 +7,8 @@ import {
 } from '@aws-sdk/client-dynamodb-streams'
 import { describe, expect, it } from 'vitest'
 import { createDynamodbClient } from '../../shared/adapters/aws/dynamodb/dynamodb-client.ts'
-import { changeOf, type StreamChange } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import type { Change } from '../../shared/ports/change-feed.ts'
 import { testCredentials } from '../../shared/testing-aws/dynalite.ts'
 import { openDynamodb } from '../support/dynamodb.ts'
 import { storedWidget, withSpec } from '../support/stored-object.ts'
@@ -35,12 +36,12 @@ describe('DynamoDB Streams (moto)', options, () => {
     ])
   })
 
-  async function changesOf(table: string): Promise<readonly StreamChange[]> {
+  async function changesOf(table: string): Promise<readonly Change[]> {
     const client = new DynamoDBStreamsClient(config)
     const { Streams: [stream] = [] } = await client.send(new ListStreamsCommand({ TableName: table }))
     const StreamArn = stream?.StreamArn
     const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }))
-    const changes: StreamChange[] = []
+    const changes: Change[] = []
     for (const { ShardId } of StreamDescription?.Shards ?? []) {
       const from = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const
       const { ShardIterator } = await client.send(new GetShardIteratorCommand(from))

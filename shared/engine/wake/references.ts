@@ -48,10 +48,17 @@ export function createReferences(controllers: readonly Controller[], { store, in
     if (live !== undefined) await index.setReferences(key, [...wanted, ...(targetsOf(live.object) ?? [])])
   }
 
-  async function noteAll(key: ObjectKey, wanted: readonly ObjectKey[]): Promise<Noted> {
-    const dropped = without(await index.references(key), wanted)
-    await index.setReferences(key, [...wanted, ...dropped])
-    return { dropped, forget: async () => (dropped.length > 0 ? forgetAllBut(key, wanted) : undefined) }
+  /** By the change itself: a removal takes the notes away at once, maybe ahead of the changes that come before it. */
+  function listFormer({ before }: Change, wanted: readonly ObjectKey[]): readonly ObjectKey[] {
+    return without((before && targetsOf(before.object)) ?? [], wanted)
+  }
+
+  async function noteAll(change: Change, wanted: readonly ObjectKey[]): Promise<Noted> {
+    const key = keyOf(change.stored.object)
+    const noted = without(await index.references(key), wanted)
+    await index.setReferences(key, [...wanted, ...noted])
+    const forget = async (): Promise<void> => (noted.length > 0 ? forgetAllBut(key, wanted) : undefined)
+    return { dropped: [...noted, ...without(listFormer(change, wanted), noted)], forget }
   }
 
   /**
@@ -65,11 +72,14 @@ export function createReferences(controllers: readonly Controller[], { store, in
   }
 
   return {
-    note: ({ type, touched, stored: { object } }) => {
+    note: (change) => {
+      const { type, touched, stored } = change
       const isRemoved = type === 'removed'
-      const wanted = isEnginesOwn(touched) && !isRemoved ? undefined : targetsOf(object)
-      if (!isRemoved) return wanted && noteAll(keyOf(object), wanted)
-      return wanted && Promise.resolve({ dropped: [], forget: () => forgetRemoved(keyOf(object)) })
+      const wanted = isEnginesOwn(touched) && !isRemoved ? undefined : targetsOf(stored.object)
+      if (!isRemoved) return wanted && noteAll(change, wanted)
+      const forget = (): Promise<void> => forgetRemoved(keyOf(stored.object))
+      // The write that lets an object go may move it, too.
+      return wanted && Promise.resolve({ dropped: listFormer(change, wanted), forget })
     },
   }
 }

@@ -1,13 +1,13 @@
 import { createEventBridgeClient, createEventBridgePublisher } from '../../adapters/aws/eventbridge-publisher.ts'
-import type { StreamChange } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
 import { hasCode, OperatingError } from '../../model/errors.ts'
 import { transitionsOf, type Transition } from '../../model/transitions.ts'
+import type { Change } from '../../ports/change-feed.ts'
 import { steadyMsOf, type Clock } from '../../ports/clock.ts'
 import type { AwsBoundary, Seeing } from './boundary.ts'
 import { busOf } from './environment.ts'
 
 /** Until when whoever publishes must have come to its end, by its clock. */
-export type Publish = (changes: readonly StreamChange[], untilMs: number) => Promise<void>
+export type Publish = (changes: readonly Change[], untilMs: number) => Promise<void>
 
 /**
  * Tells the event bus, if there is one, what became ready and what failed. All wake-ups of a shard come behind it, so

@@ -1,8 +1,9 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
-import { changeOf, type StreamChange } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
+import { changeOf } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
 import { backoffMs } from '../../engine/state/backoff.ts'
 import { createControlRelay } from '../../engine/loops/control-loops.ts'
 import { hasCode } from '../../model/errors.ts'
+import type { Change } from '../../ports/change-feed.ts'
 import { convertChanges } from '../../resources/converted-reads.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { openPublish, type Publish } from './publish.ts'
@@ -14,7 +15,7 @@ export interface RelayRecord {
   /** Names the record in the report of failures. */
   readonly id: string
   /** What happened, as long as it can be told; throws for a record that cannot be read: DAMAGED if it never can. */
-  readonly change: () => StreamChange | undefined
+  readonly change: () => Change | undefined
 }
 
 /**
@@ -54,7 +55,7 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
   const { queueOf, logger, publish, conversions, clock, random } = options
   const relay = createControlRelay(options, queueOf)
 
-  async function relayInTime(changes: readonly StreamChange[], untilMs: number): Promise<void> {
+  async function relayInTime(changes: readonly Change[], untilMs: number): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await relay(changes)
@@ -122,7 +123,7 @@ export function createRelayBatch(options: RelayBatchOptions): RelayBatch {
 interface Relaying {
   readonly untilMs: number
   /** Grows. */
-  readonly relayed: StreamChange[]
+  readonly relayed: Change[]
 }
 
 const pauseMsMax = 5_000

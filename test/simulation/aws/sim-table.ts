@@ -71,7 +71,7 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
   }
 
   const written = (write: TableWrite, entry: FeedEntry | undefined): StoredObject => {
-    const { type, after, touched } = write
+    const { type, before, after, touched } = write
     const key = keyOf(after.object)
     const text = keyText(key)
     if (type === 'removed') items.delete(text)
@@ -79,7 +79,7 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
     onWrite(write)
     if (entry !== undefined) feed?.note(write, entry)
     // The mapping's filter: the engine's own affairs wake nobody.
-    if (touched.some((part) => part !== 'engine')) stream.tell(key, { type, touched, stored: after })
+    if (touched.some((part) => part !== 'engine')) stream.tell(key, { type, touched, stored: after, before })
     lagging.follow(text, type === 'removed' ? undefined : after)
     return after
   }

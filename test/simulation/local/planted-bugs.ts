@@ -84,9 +84,9 @@ export const plantedLocally: readonly PlantedBug[] = (
     {
       bug: 'what changed is told with the present state',
       file: `${sqlite}/sqlite-change-log.ts`,
-      find: "'SELECT rv, type, touched, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'",
+      find: "'SELECT rv, type, touched, supersedes, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'",
       replace:
-        "'SELECT rv, type, touched, engine, doc, sum FROM (SELECT c.rv, c.kind, c.type, c.touched, p.engine, p.doc, p.sum FROM changes c LEFT JOIN heads h ON h.id = c.object_id JOIN changes p ON p.rv = coalesce(h.rv, c.rv)) WHERE rv > ? AND rv <= ?'",
+        "'SELECT rv, type, touched, supersedes, engine, doc, sum FROM (SELECT c.rv, c.kind, c.type, c.touched, c.supersedes, p.engine, p.doc, p.sum FROM changes c LEFT JOIN heads h ON h.id = c.object_id JOIN changes p ON p.rv = coalesce(h.rv, c.rv)) WHERE rv > ? AND rv <= ?'",
     },
     {
       bug: 'a writer is told before the commit, which comes with the next turn',

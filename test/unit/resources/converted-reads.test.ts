@@ -103,6 +103,11 @@ describe('changes of objects', () => {
     expect(convertChanges(changes, none)).toBe(changes)
   })
 
+  it('have their objects of before in the present version, too', () => {
+    const [made] = convertChanges([{ stored: stored('a', 'v2'), before: stored('a') }], functions)
+    expect(made?.before?.object.apiVersion).toBe('g.dev/v2')
+  })
+
   it.each([
     [undefined, 'g.dev/v2'],
     [{ group: 'g.dev', kind: 'K' }, 'g.dev/v2'],

@@ -1,5 +1,4 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import type { StoredObject } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
 import { isRemoved, readItem, readItemIfWhole, parseTouched } from './dynamodb-items.ts'
 import type { Item } from './dynamodb-keys.ts'
@@ -17,17 +16,11 @@ export interface StreamRecord {
 /** Of the attributes that our items have, all clients agree on the form. */
 type StreamImage = { readonly [name: string]: unknown }
 
-/** A write of an object. */
-export interface StreamChange extends Change {
-  /** The state before, unless the object is new, or its state was damaged. */
-  readonly before?: StoredObject
-}
-
 /**
  * The change that a record tells; `undefined` if it tells of no write of an object: of an entry of an index, a
  * tombstone's copy or end. Every write of an object is one record, in order per object.
  */
-export function changeOf({ dynamodb }: StreamRecord): StreamChange | undefined {
+export function changeOf({ dynamodb }: StreamRecord): Change | undefined {
   const after = itemOf(dynamodb?.NewImage)
   if (after?.['touched']?.S === undefined) return undefined
   const old = itemOf(dynamodb?.OldImage)

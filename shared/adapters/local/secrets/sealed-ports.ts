@@ -97,8 +97,10 @@ async function* openBatches(
 }
 
 function openChange(change: Change, sealing: Sealing): Change {
+  if (!isSecret(change.stored.object)) return change
   const stored = openStored(sealing, change.stored)
-  if (stored !== undefined) return stored === change.stored ? change : { ...change, stored }
+  // Nobody has to be able to read what it was before.
+  if (stored !== undefined) return { ...change, stored, before: change.before && openStored(sealing, change.before) }
   const { resourceVersion } = change.stored.object.metadata
   throw new OperatingError(
     'EXPIRED',

@@ -1,10 +1,11 @@
 import { OperatingError } from '../../../model/errors.ts'
+import { lazy } from '../../../model/lazy.ts'
 import type { Part, Touched } from '../../../model/stored-object.ts'
 import type { Change } from '../../../ports/change-feed.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { createLogRetention, type RetentionOptions } from './sqlite-log-retention.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { isDamaged } from './sqlite-errors.ts'
+import { isDamaged, unlessDamaged } from './sqlite-errors.ts'
 import { rowLengthOf, readRow, sumUp, type ObjectRow, type SummedRow } from './sqlite-rows.ts'
 
 /**
@@ -18,7 +19,7 @@ export interface SqliteChangeLog {
   append(entry: ChangeEntry): void
 
   /** Tells followers of a change that is committed now. In the order of resourceVersions. */
-  publish(published: PublishedChange): void
+  publish(committed: CommittedChange): void
   /** Called with every change from now on, between its commit and the next turn. Returns what ends it. */
   subscribe(listener: (published: PublishedChange) => void): () => void
 
@@ -37,6 +38,11 @@ export interface ChangeEntry extends ObjectRow, Pick<Change, 'type'> {
   readonly touched: Touched
   /** The resourceVersion of the state before. */
   readonly supersedes: number | undefined
+}
+
+/** What is told of an entry of the log when it is committed. */
+export interface CommittedChange extends Pick<ChangeEntry, 'rv' | 'kindId' | 'supersedes'> {
+  readonly change: Omit<Change, 'before'>
 }
 
 export interface PublishedChange {
@@ -65,7 +71,8 @@ export function createSqliteChangeLog({ database, clock, ...retention }: SqliteC
     INSERT INTO changes (rv, object_id, kind, at_ms, supersedes, written, type, touched, engine, doc, sum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const forgetOld = createLogRetention(database, retention)
-  const select = selectStretch(database)
+  const withBefore = createWithBefore(database)
+  const select = selectStretch(database, withBefore)
   const readHorizon = database.prepare('SELECT rv FROM horizon')
   const horizon = (): number => Number(readHorizon.get()?.['rv'])
   const listeners = new Set<(published: PublishedChange) => void>()
@@ -101,8 +108,9 @@ export function createSqliteChangeLog({ database, clock, ...retention }: SqliteC
     forgetOld(nowMs, written)
   }
 
-  const publish: SqliteChangeLog['publish'] = (published) => {
-    latest = published.rv
+  const publish: SqliteChangeLog['publish'] = ({ rv, kindId, change, supersedes }) => {
+    latest = rv
+    const published = { rv, kindId, change: withBefore(change, supersedes) }
     for (const listener of listeners) listener(published)
   }
 
@@ -126,6 +134,32 @@ interface ChangeRow extends SummedRow, Pick<Change, 'type'> {
   readonly rv: number
   /** The parts, with commas. */
   readonly touched: string
+  readonly supersedes: number | null
+}
+
+type WithBefore = (change: Omit<Change, 'before'>, supersedes: number | null | undefined) => Change
+
+/**
+ * A change that tells the state before it, too. Hardly anybody asks, so that it is read then: the log keeps it for
+ * whoever has not passed the change.
+ */
+function createWithBefore(database: SqliteDatabase): WithBefore {
+  const select = database.prepare('SELECT engine, doc, sum FROM changes WHERE rv = ?')
+  return ({ type, touched, stored }, supersedes) => {
+    if (typeof supersedes !== 'number') return { type, touched, stored }
+    const before = lazy(() => {
+      const row = database.readNow(() => unlessDamaged(() => select.get(supersedes)))
+      return row && readRow(row as unknown as SummedRow)
+    })
+    return {
+      type,
+      touched,
+      stored,
+      get before() {
+        return before()
+      },
+    }
+  }
 }
 
 const stretchLength = 1_000
@@ -133,8 +167,8 @@ const stretchLength = 1_000
 const stretchCharacters = 250_000
 
 /** A stretch ends after so many numbers, or after the state with which it is long enough. */
-function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
-  const ofAll = 'SELECT rv, type, touched, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'
+function selectStretch(database: SqliteDatabase, withBefore: WithBefore): SqliteChangeLog['read'] {
+  const ofAll = 'SELECT rv, type, touched, supersedes, engine, doc, sum FROM changes WHERE rv > ? AND rv <= ?'
   const all = database.prepare(`${ofAll} ORDER BY rv`)
   const ofKind = database.prepare(`${ofAll} AND kind = ? ORDER BY rv`)
   return ({ after, upTo, kindId }) => {
@@ -147,7 +181,8 @@ function selectStretch(database: SqliteDatabase): SqliteChangeLog['read'] {
       for (const row of rows as unknown as Iterable<ChangeRow>) {
         const stored = readRow(row)
         if (stored === undefined) return endBehind(row.rv - 1, changes)
-        changes.push({ type: row.type, touched: row.touched.split(',') as readonly Part[], stored })
+        const touched = row.touched.split(',') as readonly Part[]
+        changes.push(withBefore({ type: row.type, touched, stored }, row.supersedes))
         characters += rowLengthOf(row)
         at = row.rv
         if (characters >= stretchCharacters) return { changes, upTo: at }

@@ -43,6 +43,7 @@ export function createSqliteStore({
 
   /** Numbers a state, writes its row and the change; when both are committed, the change is told. */
   const write = (placeOf: () => RowPlace, given: StoredObject, work: Work): Promise<StoredObject> => {
+    const { type, touched } = work
     let place: RowPlace
     let row: WrittenRow
     return database.write(
@@ -52,15 +53,14 @@ export function createSqliteStore({
         const stored = withVersion(given, rv)
         row = work.write(place, stored)
         const { id: objectId, doc, engine, supersedes } = row
-        const { type, touched } = work
         changeLog.append({ rv, objectId, kindId: place.kindId, type, touched, supersedes, doc, engine })
         return stored
       },
       (stored) => {
-        const { type, touched } = work
         if (type === 'removed') rows.removed(place)
         else rows.written(place, row, stored)
-        changeLog.publish({ rv: row.rv, kindId: place.kindId, change: { type, touched, stored } })
+        const { rv, supersedes } = row
+        changeLog.publish({ rv, kindId: place.kindId, supersedes, change: { type, touched, stored } })
       },
     )
   }

@@ -258,6 +258,27 @@ it('forgets what was noted behind the removal, and nothing of what has that name
   expect(lists).toEqual([[key], [], [], [key]])
 })
 
+it('drops what the change itself tells of before, where the notes are gone with the object', async () => {
+  const { ports, writes } = counting()
+  const { note } = createReferences(controllers, ports)
+  const one = await create('a,b')
+  const two = await relabel(one, 'b,c')
+  await opened.store.remove(two)
+  const moved = await note({ ...changeTo(two), before: one })
+  await moved?.forget()
+  expect([moved?.dropped.map(({ name }) => name), writes]).toEqual([['a'], ['b,c']])
+  const letGo = await note({ type: 'removed', touched: ['delete'], stored: two, before: one })
+  expect(letGo?.dropped.map(({ name }) => name)).toEqual(['a'])
+})
+
+it('drops once what both the notes and the change tell', async () => {
+  const one = await create('a')
+  await relay()([changeTo(one)])
+  const two = await relabel(one, 'b')
+  const moved = await createReferences(controllers, opened).note({ ...changeTo(two), before: one })
+  expect(moved?.dropped.map(({ name }) => name)).toEqual(['a'])
+})
+
 it('is asked nothing by a removal, by what the engine keeps, or by objects that nobody asks', async () => {
   const { ports, writes } = counting()
   const references = createReferences(controllers, ports)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { StreamChange } from '../../../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
+import type { Change } from '../../../../shared/ports/change-feed.ts'
 import type { Condition, ConditionStatus } from '../../../../shared/model/conditions.ts'
 import type { StoredObject } from '../../../../shared/model/stored-object.ts'
 import { createSeeing, type AwsBoundary } from '../../../../shared/runtime/aws/boundary.ts'
@@ -55,7 +55,7 @@ function nameOf({ Detail }: Sent['Entries'][number]): string {
   return (JSON.parse(Detail) as { readonly name: string }).name
 }
 
-function change(name: string, was: ConditionStatus, is: ConditionStatus): StreamChange {
+function change(name: string, was: ConditionStatus, is: ConditionStatus): Change {
   return { type: 'modified', touched: ['status'], before: widget(name, was), stored: widget(name, is) }
 }
 
@@ -108,7 +108,7 @@ function logged(): readonly object[] {
   return lines.map((line) => JSON.parse(line) as object)
 }
 
-function many(count: number): readonly StreamChange[] {
+function many(count: number): readonly Change[] {
   return Array.from({ length: count }, (_, i) => change(`w${i}`, 'False', 'True'))
 }
 
