@@ -76,6 +76,11 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
   return error instanceof OperatingError && codes.includes(error.code)
 }
 
+/** Whether it passes by itself, and what was asked for has no part in it: anything else would fare the same. */
+export function isAway(error: unknown): boolean {
+  return hasCode(error, 'THROTTLED', 'UNAVAILABLE', 'WRITE_UNKNOWN')
+}
+
 /** What is asked for; undefined where there is none. */
 export async function absentIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {

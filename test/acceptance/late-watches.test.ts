@@ -8,7 +8,10 @@ import {
   type Controller,
   type ReconcilerOptions,
 } from '../../shared/index.ts'
-import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
+import type { ObjectKey } from '../../shared/model/object-key.ts'
+import { OperatingError } from '../../shared/model/errors.ts'
+import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
+import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { Widget, widgets, type RunRecord, type WidgetObject } from './support/widgets.ts'
 
 /** It does not matter when a controller learns to watch something: objects that were there before wake it, too. */
@@ -35,9 +38,9 @@ async function wokenBy(act: () => Promise<unknown>): Promise<readonly string[]> 
   return [...new Set(runs.slice(before).map(({ name }) => name))]
 }
 
-async function startWith(reconcilers: () => readonly Controller[]): Promise<void> {
+async function startWith(reconcilers: () => readonly Controller[], more: TestEnvOptions = {}): Promise<void> {
   runs = []
-  env = await createTestEnv({ reconcilers: reconcilers(), kinds: [Widget] })
+  env = await createTestEnv({ reconcilers: reconcilers(), kinds: [Widget], ...more })
   await env.apply(ConfigMap, { metadata: { name: 'parts' }, data: { for: 'a' } })
   await env.apply(ConfigMap, { metadata: { name: 'of-a' }, data: {} })
   await env.apply(Widget, { metadata: { name: 'a' }, spec: { partsRef: { name: 'parts' } } })
@@ -93,4 +96,17 @@ it('B18 a restart that brings no other watch runs nothing', async () => {
   await env.advance(introduced)
   expect(await restartWith(byPartsRef())).toEqual([])
   expect(await wokenBy(touch('parts'))).toEqual(['a'])
+})
+
+it.each([
+  { on: 'SQLite', engine: {} },
+  { on: 'DynamoDB', engine: { engine: awsEngine } },
+])('B18 on $on an object whose references cannot be noted keeps no other from being watched', async ({ engine }) => {
+  await startWith(() => [watching([])], engine)
+  await env.apply(ConfigMap, { metadata: { name: 'of-b' }, data: {} })
+  const error = new OperatingError('INTERNAL', 'the item is too large')
+  const ofA = ([key]: readonly unknown[]): boolean => (key as ObjectKey).name === 'a'
+  env.faults.always('index.setReferences', { kind: 'error', error }, ofA)
+  expect((await restartWith(byOwnName())).toSorted()).toEqual(['a', 'b'])
+  expect(await wokenBy(touch('of-b'))).toEqual(['b'])
 })

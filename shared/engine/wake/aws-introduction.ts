@@ -1,6 +1,12 @@
-import type { NoteStored } from './references.ts'
 import { orderKeys } from './key-order.ts'
-import { noteSlots, wakeKeys, type SweepOptions, type SweptController, type Watching } from './sweep.ts'
+import {
+  noteSlots,
+  wakeKeys,
+  type NoteOptions,
+  type SweepOptions,
+  type SweptController,
+  type Watching,
+} from './sweep.ts'
 import { wheelSlots, type Slots } from '../../model/wheel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { goRound } from './wheel-round.ts'
@@ -37,8 +43,7 @@ export interface Introduced {
   readonly sinceMs?: number
 }
 
-export interface AwsIntroductionOptions extends Pick<SweepOptions, 'index'> {
-  readonly noteStored: NoteStored
+export interface AwsIntroductionOptions extends NoteOptions {
   readonly clock: Clock
 }
 

@@ -1,5 +1,12 @@
-import type { NoteStored } from './references.ts'
-import { noteSlots, sweepWheel, sweptNameOf, wakeSlots, type SweepOptions, type SweptController } from './sweep.ts'
+import {
+  noteSlots,
+  sweepWheel,
+  sweptNameOf,
+  wakeSlots,
+  type NoteOptions,
+  type SweepOptions,
+  type SweptController,
+} from './sweep.ts'
 import { wheelSlots, type Slots } from '../../model/wheel.ts'
 import type { Progress } from './progress.ts'
 import { goRound } from './wheel-round.ts'
@@ -83,11 +90,10 @@ export interface Introduction {
   advance(): Promise<boolean>
 }
 
-export interface IntroductionOptions {
+export interface IntroductionOptions extends Omit<NoteOptions, 'index'> {
   readonly swept: SweepOptions
   /** Of the wake-ups that carry a resourceVersion. */
   readonly changes: Pick<Progress, 'countPending'>
-  readonly noteStored: NoteStored
   /** Where the feed stands. */
   readonly resourceVersion: string
 }
@@ -97,7 +103,7 @@ export interface IntroductionOptions {
  * first, of all: an object that runs has seen the others as they are, and from then on it must be woken by them.
  */
 export function createIntroduction(options: IntroductionOptions): Introduction {
-  const { swept, changes, noteStored, resourceVersion } = options
+  const { swept, changes, resourceVersion } = options
   const { controllers, index } = swept
   const id = { dedupId: `all:${resourceVersion}`, resourceVersion }
   const kinds = controllers.flatMap(({ watching }) => watching?.kinds ?? [])
@@ -106,7 +112,7 @@ export function createIntroduction(options: IntroductionOptions): Introduction {
   let woken = 0
   return {
     advance: async () => {
-      const note = (slots: Slots): Promise<number> => noteSlots({ index, noteStored }, kinds, slots)
+      const note = (slots: Slots): Promise<number> => noteSlots({ ...options, index }, kinds, slots)
       noted = await goRound(noted, note, (seen) => seen >= keysPerTick)
       if (noted < wheelSlots) return false
       const wake = (slots: Slots): Promise<number> => wakeSlots(swept, slots, id)

@@ -87,7 +87,8 @@ export function createReferences(controllers: readonly Controller[], { store, in
 /**
  * Only adds: what the object refers to no more is the relay's to forget, which wakes those that it concerns first. The
  * relay may note a newer state between our look and our note, which is then lost in ours: so we look again after each,
- * until we noted what is. Whatever is written after that look, the relay notes after us.
+ * until we noted what is. Whatever is written after that look, the relay notes after us. A function that names others
+ * each time is asked ten times.
  */
 export function createNoteStored(controllers: readonly Controller[], { store, index }: Ports): NoteStored {
   const targetsOf = createTargets(controllers)
@@ -100,7 +101,9 @@ export function createNoteStored(controllers: readonly Controller[], { store, in
 
   return async (key) => {
     let noted: readonly ObjectKey[] = []
-    for (let wanted = await look(key); textOf(wanted) !== textOf(noted); wanted = await look(key)) {
+    for (let looks = 0; looks < looksMax; looks++) {
+      const wanted = await look(key)
+      if (textOf(wanted) === textOf(noted)) return
       const before = await index.references(key)
       const missing = without(wanted, before)
       if (missing.length === 0) return
@@ -109,6 +112,8 @@ export function createNoteStored(controllers: readonly Controller[], { store, in
     }
   }
 }
+
+const looksMax = 10
 
 /** What an object refers to, for all controllers; undefined if none asks. */
 function createTargets(controllers: readonly Controller[]): (object: ApiObject) => readonly ObjectKey[] | undefined {

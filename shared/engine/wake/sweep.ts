@@ -1,5 +1,7 @@
+import { isAway } from '../../model/errors.ts'
 import type { ObjectKey } from '../../model/object-key.ts'
 import { slotsBetween, type Slots } from '../../model/wheel.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { DueTimer, KindName, ObjectIndex } from '../../ports/object-index.ts'
 import type { WakeUp, WorkQueue } from '../../ports/work-queue.ts'
 import type { NoteStored } from './references.ts'
@@ -165,16 +167,32 @@ export async function wakeKeys(
   )
 }
 
-/** Notes what the objects on these slots refer to; how many were looked at. */
+export interface NoteOptions {
+  readonly index: ObjectIndex
+  readonly noteStored: NoteStored
+  readonly logger: Logger
+}
+
+/**
+ * Notes what the objects on these slots refer to; how many were looked at. One that fails by itself is passed over: the
+ * relay notes it with its next change.
+ */
 export async function noteSlots(
-  { index, noteStored }: { readonly index: ObjectIndex; readonly noteStored: NoteStored },
+  { index, noteStored, logger }: NoteOptions,
   kinds: readonly KindName[],
   { from, to }: Slots,
 ): Promise<number> {
   const keys = (await Promise.all(kinds.map((kind) => index.onWheel(kind, from, to)))).flat()
   const left = keys.values()
   const work = async (): Promise<void> => {
-    for (const key of left) await noteStored(key)
+    for (const key of left) {
+      try {
+        await noteStored(key)
+      } catch (error) {
+        if (isAway(error)) throw error
+        logger.error('its references are not noted', { ...key, error: String(error) })
+      }
+    }
   }
   await Promise.all(Array.from({ length: notesAtOnce }, work))
   return keys.length

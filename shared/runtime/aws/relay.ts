@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { changeOf } from '../../adapters/aws/dynamodb/dynamodb-stream.ts'
 import { backoffMs } from '../../engine/state/backoff.ts'
 import { createControlRelay } from '../../engine/loops/control-loops.ts'
-import { hasCode } from '../../model/errors.ts'
+import { hasCode, isAway } from '../../model/errors.ts'
 import type { Change } from '../../ports/change-feed.ts'
 import { convertChanges } from '../../resources/converted-reads.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
@@ -129,11 +129,6 @@ interface Relaying {
 const pauseMsMax = 5_000
 /** What an attempt may take whose requests get no answer. */
 const attemptMs = 15_000
-
-/** It is not the record: any other would fare the same. */
-function isAway(error: unknown): boolean {
-  return hasCode(error, 'THROTTLED', 'UNAVAILABLE', 'WRITE_UNKNOWN')
-}
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

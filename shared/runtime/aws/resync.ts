@@ -22,7 +22,7 @@ import type { Rank } from '../../ports/in-hand.ts'
 import type { DueTimer, ObjectIndex } from '../../ports/object-index.ts'
 import type { QueueServices } from './services.ts'
 import { saveProgress, type Loaded, type SavedProgress, type SweepProgress } from './tick-progress.ts'
-import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelTurn } from './wheel-turn.ts'
+import { minuteMs, turnOf, turnWheel, type Sender, type Swept, type WheelPlace, type WheelTurn } from './wheel-turn.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
 import { installRoles } from '../../resources/bootstrap-roles.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
@@ -124,17 +124,16 @@ class Ticker {
       turnedMs: nowMs,
       ...(before === undefined ? completeIntroduction(controller) : notIntroduced),
     })
-    const time: TickTime = { nowMs, untilMs, ways: new Map(), known: before?.queues ?? new Map() }
+    const fail = (error: unknown): void => {
+      this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
+      failure ??= error as Error
+    }
+    const time: TickTime = { nowMs, untilMs, ways: new Map(), known: before?.queues ?? new Map(), fail }
     const after = await Promise.all(
       (await this.#listSwept(nowMs)).map(async (controller) => {
         const name = sweptNameOf(controller)
         const begun = before?.progress[name] ?? first(controller)
-        const ended = this.#sweep(controller, begun, time).catch((error: unknown) => {
-          this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
-          failure ??= error as Error
-          return begun
-        })
-        return [name, await ended] as const
+        return [name, await tryPart(this.#sweep(controller, begun, time), begun, time)] as const
       }),
     )
     await this.#saved.save({ progress: after, queues: await knownOf(time) })
@@ -182,8 +181,13 @@ class Ticker {
     const timers = this.#wakeTimers(due, controller, { ...time, ...way })
     const netting = this.#wakeNetted(begun, controller, { ...time, ...way })
     const beside = this.#paceBeside(due, controller, way.pace)
-    const turning = beside === undefined ? begun : this.#sweepWheel(turn, controller, { ...way, begun, pace: beside })
-    const [progress, nettedMs] = await Promise.all([turning, netting, timers])
+    const turning =
+      beside === undefined ? begun : this.#sweepWheel(turn, controller, { ...time, ...way, begun, pace: beside })
+    const [progress, nettedMs] = await Promise.all([
+      turning,
+      tryPart(netting, begun.nettedMs ?? 0, time),
+      tryPart(timers, undefined, time),
+    ])
     this.#tellLate(controller, progress, time)
     return { ...progress, nettedMs }
   }
@@ -256,14 +260,15 @@ class Ticker {
     }
   }
 
-  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, ...way }: Way & Begun): Promise<SweepProgress> {
-    const place = await this.#turnWheel(turn, controller, way)
-    const { turnedMs: _, within: __, ...introduced } = begun
+  async #sweepWheel(turn: WheelTurn, controller: Swept, { begun, ...way }: TickTime & Way & Begun) {
+    const { turnedMs, within, ...introduced } = begun
+    const stood: WheelPlace = { turnedMs, ...(within && { within }) }
+    const place = await tryPart(this.#turnWheel(turn, controller, way), stood, way)
     if (this.#share.index > 0) return { ...introduced, ...place }
     const sender = this.#senderOf(way, controller, 'sweep')
     const { left: keysMax, untilMs } = way.pace
     const room = { queueOf: sender.queueOf, keysMax, untilMs, unsent: () => sender.unsent }
-    return { ...place, ...(await this.#introduction.advance(controller, introduced, room)) }
+    return { ...place, ...(await tryPart(this.#introduction.advance(controller, introduced, room), introduced, way)) }
   }
 
   #turnWheel(turn: WheelTurn, controller: Swept, way: Way): ReturnType<typeof turnWheel> {
@@ -348,6 +353,22 @@ interface TickTime {
   readonly ways: Map<string, Promise<Way>>
   /** What earlier ticks saw of the queues. */
   readonly known: ReadonlyMap<string, KnownQueue>
+  /** Takes note of a part that failed. */
+  readonly fail: (error: unknown) => void
+}
+
+/** How far a part got. One that fails is told, stays where it was, and takes nothing from the other parts. */
+async function tryPart<Progress>(
+  part: Promise<Progress>,
+  before: Progress,
+  { fail }: Pick<TickTime, 'fail'>,
+): Promise<Progress> {
+  try {
+    return await part
+  } catch (error) {
+    fail(error)
+    return before
+  }
 }
 
 /** Into a queue: how fast, and in whose order. */

@@ -13,6 +13,7 @@ import { widgetKind } from '../../../support/stored-object.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
 
 const startMs = 1_000_000
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
 const watching = { id: 'v1', kinds: [widgetKind] }
 const watcher: SweptController = { name: 'widget', kind: widgetKind, resyncMs: 0, watching }
 const plain: SweptController = { name: 'widget', kind: widgetKind, resyncMs: 0 }
@@ -45,7 +46,8 @@ function tickOver({
       )
     },
   } as unknown as ObjectIndex
-  const introduction = createAwsIntroduction({ index, clock, noteStored: async ({ name }) => void noted.push(name) })
+  const noteStored = async ({ name }: { readonly name: string }) => void noted.push(name)
+  const introduction = createAwsIntroduction({ index, clock, noteStored, logger })
   const queueOf = () => ({ send: async (wakeUps: readonly WakeUp[]) => void sent.push(...wakeUps) })
   const tick = (controller: SweptController, begun: Introduced): Promise<Introduced> =>
     introduction.advance(controller, begun, {

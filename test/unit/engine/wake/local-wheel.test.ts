@@ -6,6 +6,7 @@ import { keyOf } from '../../../../shared/model/object-key.ts'
 import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 
 const begunMs = 1_000_000
+const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, with: () => logger }
 
 function createWheel({ pending = 0, tickMs = 1_000 } = {}) {
   const keys = Array.from({ length: 400 }, (_, i) => keyOf(storedWidget(`w${i}`).object))
@@ -142,6 +143,7 @@ describe('the first look of new loops', () => {
       swept: { index, queueOf, controllers } as unknown as SweepOptions,
       changes: { countPending: (name) => pending.get(name) ?? 0 },
       noteStored: async ({ name }) => void noted.push(name),
+      logger,
       resourceVersion: '7',
     })
     return { introduction, noted, woken, pending }
@@ -190,6 +192,7 @@ describe('the first look of new loops', () => {
         swept: { index, queueOf: () => ({ send: async () => {} }), controllers } as unknown as SweepOptions,
         changes: { countPending: () => 0 },
         noteStored: async () => {},
+        logger,
         resourceVersion: '7',
       })
     for (const controllers of [[watcher], [controllerOf(0)]]) {

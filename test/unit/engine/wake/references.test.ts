@@ -179,6 +179,17 @@ it.each([1, 2])('undoes no note of a newer state that comes before its call %i o
   expect(await noted()).toContain('b')
 })
 
+it('asks a function that names others each time ten times, and no more', async () => {
+  await create('')
+  let asked = 0
+  const impure = reference(ConfigMap, () => {
+    if (asked === 100) throw new Error('it is asked for ever')
+    return { name: `at-${asked++}` }
+  })
+  await createNoteStored([widgets([], () => done(), { watches: [impure] })], opened)(key)
+  expect(asked).toBe(10)
+})
+
 it('leaves to the relay what the object refers to no more', async () => {
   const one = await create('a')
   await relay()([changeTo(one)])

@@ -8,13 +8,24 @@ import {
   type SweepOptions,
   type SweptController,
 } from '../../../../shared/engine/wake/sweep.ts'
+import { OperatingError } from '../../../../shared/model/errors.ts'
 import type { DueTimer, ObjectIndex } from '../../../../shared/ports/object-index.ts'
+import type { Logger } from '../../../../shared/ports/logger.ts'
 import type { WakeUp } from '../../../../shared/ports/work-queue.ts'
 import { widgetKind } from '../../../support/stored-object.ts'
 
 const nowMs = 1_000_000
 const keyOf = (name: string) => ({ ...widgetKind, namespace: 'default', name })
 const widget: SweptController = { name: 'widget', kind: widgetKind, resyncMs: 3_600_000 }
+
+const told: unknown[] = []
+const logger: Logger = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: (_, fields) => void told.push(fields),
+  with: () => logger,
+}
 
 /** An index that knows these, what it was asked, and what was sent. */
 function world({
@@ -153,8 +164,35 @@ it('noteSlots has the objects of all kinds noted, twenty at once', async () => {
     noted.push(name)
   }
   const kinds = [widgetKind, { group: '', kind: 'ConfigMap' }]
-  expect(await noteSlots({ index: options.index, noteStored }, kinds, { from: 3, to: 9 })).toBe(60)
+  expect(await noteSlots({ index: options.index, noteStored, logger }, kinds, { from: 3, to: 9 })).toBe(60)
   expect(asked).toEqual(kinds.map((kind) => [kind, 3, 9]))
   expect(noted.toSorted()).toEqual([...names, ...names].toSorted())
   expect(most).toBe(20)
+})
+
+describe('noteSlots, where one object fails,', () => {
+  const noteAll = async (error: Error): Promise<readonly string[]> => {
+    told.length = 0
+    const { options } = world({ onWheel: () => ['a', 'b', 'c'] })
+    const noted: string[] = []
+    const noteStored = async ({ name }: { readonly name: string }): Promise<void> => {
+      if (name === 'b') throw error
+      noted.push(name)
+    }
+    expect(await noteSlots({ index: options.index, noteStored, logger }, [widgetKind], { from: 3, to: 9 })).toBe(3)
+    return noted
+  }
+
+  it('passes it over, and says so', async () => {
+    expect(await noteAll(new OperatingError('INTERNAL', 'the item is too large'))).toEqual(['a', 'c'])
+    expect(told).toEqual([{ ...keyOf('b'), error: 'OperatingError: the item is too large' }])
+  })
+
+  it.each(['THROTTLED', 'UNAVAILABLE', 'WRITE_UNKNOWN'] as const)(
+    'fails with what passes by itself: %s',
+    async (code) => {
+      await expect(noteAll(new OperatingError(code, 'not now'))).rejects.toThrow('not now')
+      expect(told).toEqual([])
+    },
+  )
 })

@@ -45,10 +45,14 @@ let saves: { readonly text: string; readonly looks: number }[]
 let savedByShare: Map<string, string>
 let failing: string | undefined
 const planOfQueues = 'the plan of queues'
+const references = 'the references of objects'
+const wheel = 'the wheel'
+const nets = 'the safety net'
 /** How many of the objects of a queue run at once. */
 let concurrency: number
 /** Whose change was not seen, by when their net wants a run. */
 let netted: DueTimer[]
+let netLooks: number
 /** So long a tick takes until it begins to sweep: a function that has just started, or a slow table. */
 let preparingMs: number
 let telemetry: Telemetry
@@ -68,6 +72,7 @@ beforeEach(() => {
   failing = undefined
   concurrency = 1_000
   netted = []
+  netLooks = 0
   preparingMs = 0
   telemetry = createPrometheusTelemetry()
 })
@@ -95,8 +100,12 @@ function process(
       ...opened,
       index: watched(share === undefined ? opened.index : shareOf(opened.index, share)),
       reserve: async () => [],
-      listNetted: async (kind, fromMs, toMs) =>
-        kind.kind === 'Widget' ? netted.filter(({ dueAtMs }) => dueAtMs >= fromMs && dueAtMs < toMs) : [],
+      listNetted: async (kind, fromMs, toMs) => {
+        if (kind.kind !== 'Widget') return []
+        netLooks++
+        if (failing === nets) throw new OperatingError('UNAVAILABLE', 'no nets')
+        return netted.filter(({ dueAtMs }) => dueAtMs >= fromMs && dueAtMs < toMs)
+      },
       inHand,
       checkpoint,
     },
@@ -148,8 +157,13 @@ async function whileTimePasses(ticking: Promise<void>): Promise<void> {
 function watched(index: ObjectIndex): ObjectIndex {
   return {
     ...index,
+    setReferences: async (...args) => {
+      if (failing === references) throw new OperatingError('UNAVAILABLE', 'no references')
+      await index.setReferences(...args)
+    },
     onWheel: (kind, from, to) => {
       looks.push({ kind: kind.kind, from, to })
+      if (failing === wheel) throw new OperatingError('UNAVAILABLE', 'no wheel')
       return index.onWheel(kind, from, to)
     },
     due: (kind, ...span) => {
@@ -779,6 +793,51 @@ it('a sweep that fails holds up no other, has its tick fail, and is made up for'
   clock.moveTo(startMs + 2 * minuteMs)
   await tick()
   expect(slots()).toBe(12)
+})
+
+describe('a part of a sweep that fails has its tick fail, and', () => {
+  const failingTicks = async (tick: Tick, minutes: number): Promise<void> => {
+    for (let minute = 0; minute < minutes; minute++) {
+      clock.moveTo(clock.nowMs() + minuteMs)
+      await expect(tick()).rejects.toThrow(/^no (references|nets|wheel)$/)
+    }
+  }
+
+  it.each([references, nets])('keeps nobody from the resync: %s', async (part) => {
+    await process()()
+    await createWidgets(50)
+    const watches = [reference(ConfigMap, () => ({ name: 'parts' }))]
+    const tick = process([widgets([], () => done(), { watches, resync: '1h' })])
+    await tick()
+    failing = part
+    // The safety net is looked at every five minutes, and again with the next tick where that failed.
+    clock.moveTo(clock.nowMs() + 4 * minuteMs)
+    await failingTicks(tick, 60)
+    const resynced = toWidgets().filter(({ origin }) => origin === 'resync')
+    expect(new Set(resynced.map(({ key }) => key.name)).size).toBe(50)
+    expect(resynced.length).toBeLessThan(60)
+  })
+
+  it('has no other part done again: the wheel', async () => {
+    const tick = process()
+    await tick()
+    failing = wheel
+    const before = netLooks
+    await failingTicks(tick, 10)
+    expect(netLooks - before).toBe(2)
+  })
+
+  it('is gone on with from where it was: the wheel', async () => {
+    const tick = process()
+    await tick()
+    failing = wheel
+    await failingTicks(tick, 2)
+    failing = undefined
+    slots()
+    clock.moveTo(clock.nowMs() + minuteMs)
+    await tick()
+    expect(slots()).toBe(18)
+  })
 })
 
 it('a plan of queues that cannot be looked at holds up no sweep, and has its tick fail', async () => {
