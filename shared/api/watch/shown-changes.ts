@@ -20,7 +20,7 @@ export function shownIn(
   for (const change of changes) {
     const stored = servedOrFault(kind, change.stored)
     if (stored instanceof OperatingError) unshown.push({ change, fault: stored })
-    else shown.push(stored === change.stored ? change : { ...change, stored })
+    else shown.push(stored === change.stored ? change : { type: change.type, touched: change.touched, stored })
   }
   return { changes: shown, unshown }
 }
