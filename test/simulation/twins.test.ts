@@ -8,7 +8,6 @@ it.each(pick(Array.from({ length: 12 }, (_, i) => i + 1)))(
   async (seed) => {
     expect(await differencesOf(scenarioOf(seed))).toEqual([])
   },
-  60_000,
 )
 
 it('tells two ends apart', async () => {

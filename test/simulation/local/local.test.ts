@@ -31,7 +31,6 @@ describe('the local engine in a simulated process', () => {
       }
       expect(ends).toBeGreaterThan(200 / every)
     },
-    300_000,
   )
 })
 

@@ -340,7 +340,7 @@ describe('the documents of many large kinds', () => {
       const { status } = await large.send(`POST ${definitions}`, { body: defined(`Large${i}`, spec) })
       if (status !== 201) throw new Error(`made by ${status}`)
     }
-  }, 120_000)
+  })
   afterAll(() => large.close())
 
   it.each(['/openapi/v2', '/openapi/v3', '/openapi/v3/apis/hostile.dev/v1'])('%s', async (path) => {
