@@ -19,7 +19,8 @@ const usage = `usage: setpoint-aws COMMAND
       --switch has the control plane use it: what was written since is gone then
   redrive --stack NAME
       has the relay pass on what it gave up, and gives dead letters back to their
-      queues: after a bug or an outage is repaired
+      queues: after a bug or an outage is repaired; exit code 1 if it gave
+      some up again
   quotas [cdk.out]
       asks whether the account lets as many functions run at once as the
       synthesized stacks may need; exit code 1 if not
@@ -55,9 +56,10 @@ const commands: Readonly<Record<string, (given: Given) => Promise<number> | numb
     if (stack === '') return misused
     const invoke = (name: string, event: unknown): unknown => invokeFunction(askAws, name, event)
     const redrive = { find: findResources({ stack, aws: askAws }), aws: askAws, invoke, say: console.log }
-    replayChanges(redrive)
+    let code = 0
+    replayChanges(redrive, () => (code = 1))
     redriveDeadLetters(redrive)
-    return 0
+    return code
   },
 
   quotas: ({ directory }) => {

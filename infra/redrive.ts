@@ -67,9 +67,9 @@ const hiddenSeconds = 300
 /**
  * Has the relay pass on what it gave up, batch by batch, and forgets each that it could. One that fails again stays.
  * The queue may show it again before the last one is tried, and it is not tried twice. Returns how many records were
- * passed on.
+ * passed on. `stays` is told of each batch that stays.
  */
-export function replayChanges(redrive: Redrive): number {
+export function replayChanges(redrive: Redrive, stays: () => void = () => {}): number {
   const { aws, find, say } = redrive
   const queue = `--queue-url=${find('failures', 'AWS::SQS::Queue')}`
   const relay = find('relay', 'AWS::Lambda::Function')
@@ -84,7 +84,10 @@ export function replayChanges(redrive: Redrive): number {
     for (const message of untried) {
       tried.add(message.MessageId)
       const records = replayBatch(redrive, relay, JSON.parse(message.Body) as GivenUp)
-      if (records === 'again') continue
+      if (records === 'again') {
+        stays()
+        continue
+      }
       aws(['sqs', 'delete-message', queue, `--receipt-handle=${message.ReceiptHandle}`])
       passedOn += records
     }

@@ -43,6 +43,8 @@ export interface ConfigurationReader {
   read(): AdmissionConfiguration | Promise<AdmissionConfiguration>
   /** The store, whose writes of configuration are noted. */
   follow(store: ObjectStore): ObjectStore
+  /** What is known counts no longer: something was written past `follow`. */
+  forget(): void
 }
 
 export interface ConfigurationOptions {
@@ -65,6 +67,7 @@ export function createConfigurationReader({ store, clock, maxAgeMs }: Configurat
       replace: (stored, touched) => noting(stored, followed.replace(stored, touched)),
       remove: (stored) => noting(stored, followed.remove(stored)),
     }),
+    forget: kept.forget,
   }
 }
 

@@ -17,6 +17,8 @@ export interface StoredAccess {
   read(): Eventual<AccessBook>
   /** The store, whose writes of roles and bindings are noted. */
   follow(store: ObjectStore): ObjectStore
+  /** What is known counts no longer: something was written past `follow`. */
+  forget(): void
 }
 
 export interface StoredAccessOptions {
@@ -86,6 +88,7 @@ export function createStoredAccess({ store, clock, maxAgeMs, version }: StoredAc
       replace: (stored, touched) => noting(stored, followed.replace(stored, touched), false),
       remove: (stored) => noting(stored, followed.remove(stored), true),
     }),
+    forget: kept.forget,
   }
 }
 

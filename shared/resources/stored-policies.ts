@@ -38,6 +38,8 @@ import { deniedByPolicy } from './refusals.ts'
 export interface StoredPolicies extends PolicyReview {
   /** The store, whose writes of policies are noted. */
   follow(store: ObjectStore): ObjectStore
+  /** What is known counts no longer: something was written past `follow`. */
+  forget(): void
 }
 
 export interface StoredPoliciesOptions {
@@ -59,7 +61,7 @@ type Validating = AdmissionConfiguration['validating'][number]
 const stepsMax = 300_000
 
 export function createStoredPolicies(options: StoredPoliciesOptions): StoredPolicies {
-  const { read, follow } = createConfigurationReader(options)
+  const { read, follow, forget } = createConfigurationReader(options)
   const ask = <Answer>(
     { kind }: Reviewed,
     answer: (configuration: AdmissionConfiguration) => Promise<Answer> | undefined,
@@ -95,6 +97,7 @@ export function createStoredPolicies(options: StoredPoliciesOptions): StoredPoli
         [],
       ),
     follow,
+    forget,
   }
 }
 

@@ -23,6 +23,8 @@ export interface StoredQuotas {
   reserve(kind: ServedKind, object: ApiObject, dryRun: boolean): Reservation | Promise<Reservation> | undefined
   /** The store, whose removals are noted. */
   follow(store: ObjectStore): ObjectStore
+  /** What is known counts no longer: something was written past `follow`. */
+  forget(): void
 }
 
 export type Reservation =
@@ -43,7 +45,11 @@ export interface StoredQuotasOptions {
 
 export function createStoredQuotas(options: StoredQuotasOptions): StoredQuotas {
   const quotas = new Quotas(options)
-  return { reserve: (...asked) => quotas.reserve(...asked), follow: (store) => quotas.follow(store) }
+  return {
+    reserve: (...asked) => quotas.reserve(...asked),
+    follow: (store) => quotas.follow(store),
+    forget: () => quotas.forget(),
+  }
 }
 
 /** More of them in a namespace would make each creation in it slow. */
@@ -69,6 +75,10 @@ class Quotas {
       return this.#names.get().then((all) => this.#reserveIn(all.get(namespace), { kind, object }, dryRun))
     const quotas = known.get(namespace)
     return quotas && this.#reserveIn(quotas, { kind, object }, dryRun)
+  }
+
+  forget(): void {
+    this.#names.forget()
   }
 
   follow(store: ObjectStore): ObjectStore {

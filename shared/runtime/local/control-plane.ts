@@ -27,7 +27,7 @@ import { filesIn } from './files.ts'
 import { createLogLevelOperation, logLevelPage, logLevelPath, withRequestLog } from './log-level.ts'
 import { openGuardedPorts, type GuardedPorts } from './ports.ts'
 import { createLocalAuthenticator, type SignIn } from './sign-in.ts'
-import { loadEndpoint, ownUrl, renewEndpoint, type ServedEndpoint } from './endpoint.ts'
+import { loadEndpoint, ownUrl, renewEndpoint, type EndpointOptions, type ServedEndpoint } from './endpoint.ts'
 import { openRecords, type Records } from './records.ts'
 import { openUnendedRuns, type UnendedRunsFile } from './unended-file.ts'
 import { withRequestSpans } from '../spans.ts'
@@ -151,8 +151,7 @@ export async function startLocalControlPlane({
   serve(core.api)
   opened.move()
   const stopping = new AbortController()
-  const renew = (): void => renewCredentials(renewEndpoint(place, endpoint, systemClock.nowMs()), kubeconfig, server)
-  void hourly(renew, logger, stopping.signal)
+  void hourly(createRenewal({ place, endpoint, kubeconfig, server, logger }), logger, stopping.signal)
   void look.run(stopping.signal)
   return {
     url: server.url,
@@ -209,9 +208,25 @@ function followRuns(unended: UnendedRunsFile, options: LocalCoreOptions): LocalC
   return options.ports.isHeld === true ? followed : { ...followed, unended: unended.takeGivenUp() }
 }
 
-function renewCredentials(renewed: ServedEndpoint, kubeconfig: string, server: HttpServer): void {
-  server.renew(renewed.tls)
-  writeKubeconfig(kubeconfig, ownUrl(server.url), renewed)
+interface RenewalOptions {
+  readonly place: EndpointOptions
+  /** As at the start. */
+  readonly endpoint: ServedEndpoint
+  readonly kubeconfig: string
+  readonly server: HttpServer
+  readonly logger: Logger
+}
+
+/** Reads the certificates again. Authorities of clients that cannot be taken stay as they were. */
+function createRenewal({ place, endpoint, kubeconfig, server, logger }: RenewalOptions): () => void {
+  let served = endpoint
+  const tellKept = (error: unknown): void =>
+    logger.error('authorities of clients not renewed; the next attempt is in an hour', { error: String(error) })
+  return () => {
+    served = renewEndpoint(place, served, systemClock.nowMs(), tellKept)
+    server.renew(served.tls)
+    writeKubeconfig(kubeconfig, ownUrl(server.url), served)
+  }
 }
 
 interface SurroundingsOptions {

@@ -108,21 +108,26 @@ export interface LocalCore {
   stop(graceMs: number): Promise<void>
 }
 
+/** A core that another one on the same store may follow, or go ahead of. */
+export interface FollowedCore extends LocalCore {
+  /** What it keeps of the store counts no longer: the other one has written. */
+  forget(): void
+}
+
 /**
  * A request that was let in ahead of a definition's deletion has written its object by then, so that none is left
  * behind. One whose admission takes longer than two seconds looks at the definition again.
  */
 const definitionGraceMs = 5_000
 
-export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCore> {
+export async function startLocalCore(options: LocalCoreOptions): Promise<FollowedCore> {
   const { clock, random, logger, controllers, ports, wrapQueue = (queue) => queue } = options
-  const { feed, catalog, access, policies, store, resources } = openStored(options)
+  const { feed, catalog, access, policies, store, resources, forget } = openStored(options)
   const telemetry = createPrometheusTelemetry()
   readProcess(telemetry)
   telemetry.read(metrics.damagedObjects, {}, () => ports.quarantine?.keys().length ?? 0)
   const queues = createQueues({ clock, random, telemetry })
-  const stop = new AbortController()
-  const abandon = new AbortController()
+  const [stop, abandon] = [new AbortController(), new AbortController()]
   const refusals = new Map<string, string>()
   const retries = options.retryBudget && createTokenBucket(options.retryBudget)
   const engine = {
@@ -175,6 +180,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<LocalCo
     catalog,
     refusals,
     ended: running,
+    forget,
     stop: async (graceMs) => {
       const ended = new AbortController()
       stop.abort()
@@ -286,7 +292,11 @@ function openStored({ clock, random, logger, controllers, ports, tracing, webhoo
   })
   const store = withWriteSpans(policies.follow(quotas.follow(told)), tracing)
   const resources = createResources({ store, clock, random, quotas, policies })
-  return { feed, catalog, access, policies, store, resources }
+  const forget = (): void => {
+    for (const { forget: forgetKept } of [access, quotas, policies]) forgetKept()
+    catalog.invalidate()
+  }
+  return { feed, catalog, access, policies, store, resources, forget }
 }
 
 interface Queues {

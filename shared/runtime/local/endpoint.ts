@@ -34,24 +34,38 @@ export interface ServedEndpoint {
  */
 export function loadEndpoint(options: EndpointOptions, nowMs: number): ServedEndpoint {
   if (!isLoopback(options.host)) requireReady(options)
-  return readEndpoint(options, nowMs)
+  return readEndpoint(options, nowMs, readClients(options, nowMs))
 }
 
 /**
  * The same of a server that runs: who may sign in is none of the certificate's concern, and the administrator's token
- * is the one of the start, though another stands in the directory.
+ * is the one of the start, though another stands in the directory. The authorities of clients are those of before while
+ * their file cannot be taken, as `report` is told.
  */
 export function renewEndpoint(
   options: EndpointOptions,
-  { token }: Pick<ServedEndpoint, 'token'>,
+  { token, tls: before }: Pick<ServedEndpoint, 'token' | 'tls'>,
   nowMs: number,
+  report: (error: unknown) => void = () => {},
 ): ServedEndpoint {
-  return { ...readEndpoint(options, nowMs), token }
+  const renewClients = (): Clients => {
+    try {
+      return readClients(options, nowMs)
+    } catch (error) {
+      report(error)
+      return before.clientAuthority === undefined ? {} : { clientAuthority: before.clientAuthority }
+    }
+  }
+  return { ...readEndpoint(options, nowMs, renewClients()), token }
 }
 
-function readEndpoint({ directory, certificate, signIn }: EndpointOptions, nowMs: number): ServedEndpoint {
-  const { clientAuthority: file } = signIn
-  const clients = file === undefined ? {} : { clientAuthority: loadClientAuthority(file, nowMs) }
+type Clients = Pick<ServerIdentity, 'clientAuthority'>
+
+function readClients({ signIn: { clientAuthority: file } }: EndpointOptions, nowMs: number): Clients {
+  return file === undefined ? {} : { clientAuthority: loadClientAuthority(file, nowMs) }
+}
+
+function readEndpoint({ directory, certificate }: EndpointOptions, nowMs: number, clients: Clients): ServedEndpoint {
   const { tls, authority, token } = loadLocalCredentials(directory, nowMs)
   if (certificate === undefined) return { tls: { ...tls, ...clients }, authority, token, name: undefined }
   const own = loadOwnCertificate(certificate, nowMs)

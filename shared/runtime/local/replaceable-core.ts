@@ -1,13 +1,13 @@
 import { createOverruns, type Overruns } from '../../engine/turn/overruns.ts'
-import type { HttpHandler } from '../../ports/http-handler.ts'
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { Controller } from '../../reconciler/controller.ts'
-import type { LocalCore } from './core.ts'
+import type { FollowedCore } from './core.ts'
 
 export interface ReplaceableCoreOptions {
   /** The reconcilers as they are now. */
   load(): Promise<readonly Controller[]>
   /** `overruns`: the same for every core, so that the next one knows of what goes on. */
-  start(controllers: readonly Controller[], overruns: Overruns): Promise<LocalCore>
+  start(controllers: readonly Controller[], overruns: Overruns): Promise<FollowedCore>
   /** Has the next start look at all objects, as if no controller had been here before. */
   introduceAgain(): Promise<void>
 }
@@ -37,7 +37,7 @@ export async function startReplaceableCore({
   let core = await begin(controllers)
   let replacing = Promise.resolve()
 
-  async function begin(these: readonly Controller[]): Promise<LocalCore> {
+  async function begin(these: readonly Controller[]): Promise<FollowedCore> {
     const begun = await start(these, overruns)
     begun.ended.catch(reject)
     return begun
@@ -47,6 +47,7 @@ export async function startReplaceableCore({
   async function goOn(): Promise<void> {
     try {
       core = await begin(controllers)
+      core.forget()
     } catch (error) {
       reject(error)
     }
@@ -58,6 +59,8 @@ export async function startReplaceableCore({
     try {
       await introduceAgain()
       core = await begin(others)
+      // Those of before were asked while it read.
+      core.forget()
       controllers = others
     } catch (error) {
       await goOn()
@@ -65,8 +68,18 @@ export async function startReplaceableCore({
     }
   }
 
+  /** A request of before may have written since those of now have read. */
+  async function answer(request: HttpRequest): Promise<HttpResponse> {
+    const asked = core
+    try {
+      return await asked.api(request)
+    } finally {
+      if (core !== asked) core.forget()
+    }
+  }
+
   return {
-    api: (request) => core.api(request),
+    api: answer,
     ended,
     replace: (graceMs) => {
       const replaced = replacing.then(() => replaceNow(graceMs))

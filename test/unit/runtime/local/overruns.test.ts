@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineReconciler, done } from '../../../../shared/index.ts'
-import { startLocalCore, type LocalCore } from '../../../../shared/runtime/local/core.ts'
+import { startLocalCore, type FollowedCore } from '../../../../shared/runtime/local/core.ts'
 import { openLocalPorts } from '../../../../shared/runtime/local/ports.ts'
 import { startReplaceableCore } from '../../../../shared/runtime/local/replaceable-core.ts'
 import type { Logger } from '../../../../shared/ports/logger.ts'
@@ -35,7 +35,7 @@ async function startPlane() {
       return done()
     },
   })
-  let running: LocalCore | undefined
+  let running: FollowedCore | undefined
   const core = await startReplaceableCore({
     load: async () => [controller],
     start: async (controllers, overruns) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LocalCore } from '../../../../shared/runtime/local/core.ts'
+import type { FollowedCore } from '../../../../shared/runtime/local/core.ts'
 import { startReplaceableCore } from '../../../../shared/runtime/local/replaceable-core.ts'
 
 /** Each start takes the next of these: a core, or what it fails with. */
@@ -16,8 +16,9 @@ async function startAll(starts: readonly (string | Error)[], introduceAgain = ()
       return Promise.resolve({
         api: () => Promise.resolve({ status: 200, headers: {}, body: one }),
         ended: new Promise(() => {}),
+        forget: () => {},
         stop: () => Promise.resolve(void told.push(`stop ${one}`)),
-      } as unknown as LocalCore)
+      } as unknown as FollowedCore)
     },
   })
   return { core, told }
