@@ -1,12 +1,12 @@
 import { OperatingError } from '../model/errors.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
-import { apiVersionOf, type ApiObject } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import { checkConfig } from '../model/apply/typed/check-config.ts'
 import { merge } from '../model/apply/typed/merge.ts'
 import { mergeTypeOf, shapeFor, type MergeType } from '../model/apply/typed/merge-type.ts'
 import type { AdmissionBudget } from '../model/policy/admission-budget.ts'
 import type { PolicyPatch } from '../model/policy/mutate.ts'
-import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
+import type { ServedKind } from '../model/served-kind.ts'
 import { admitBody } from './admission.ts'
 import { jsonPatch, misfit, tryPatch, type Spend } from './json-patch.ts'
 import { replaceObject, withGeneration, withStatus } from './transitions.ts'
@@ -59,7 +59,7 @@ function withOperations(object: ApiObject, operations: readonly JsonObject[], sp
 /** In the words of Kubernetes. */
 function lay(kind: ServedKind, object: ApiObject, config: JsonObject): JsonObject {
   const type = mergeTypeOf(kind.schema)
-  const whole = { ...config, apiVersion: apiVersionOf(kind.group, workVersionOf(kind)), kind: kind.kind }
+  const whole = { ...config, apiVersion: object.apiVersion, kind: kind.kind }
   const misfits = checkConfig(whole, type)
   if (misfits.length > 0) {
     const lines = misfits.map(({ path, message }) => `${path}: ${message}`)
@@ -98,8 +98,10 @@ function withAdmitted({ kind, resource, object, old, subresource }: Patched, mad
   if (made === object) return object
   const { body } = admitBody(kind, made, { fieldValidation: 'Ignore' })
   if (resource !== undefined) return { ...object, ...body, metadata: object.metadata }
-  if (subresource === 'status') return withStatus(kind, object, body)
-  const next = replaceObject(kind, object, body)
+  // It stays in the version that it is shown in, which may be another one than that of the store.
+  const { apiVersion } = object
+  if (subresource === 'status') return { ...withStatus(kind, object, body), apiVersion }
+  const next = { ...replaceObject(kind, object, body), apiVersion }
   return old === undefined ? withBirth(next) : withGeneration(kind, old, next)
 }
 

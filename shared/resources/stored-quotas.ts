@@ -1,7 +1,7 @@
 import { hasCode, OperatingError } from '../model/errors.ts'
 import { keyOf, keyText, type ObjectKey } from '../model/object-key.ts'
 import { parseApiVersion, type ApiObject } from '../model/object.ts'
-import { onNewest } from '../model/on-newest.ts'
+import { isOvertakenWrite, onNewest } from '../model/on-newest.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -142,7 +142,7 @@ class Quotas {
         const { next, refused } = reserve(quota, all, this.#nowS())
         if (next !== quota) await store.replace(next, touchedIn(quota, next))
         return refused
-      })
+      }, overtaken)
     } catch (error) {
       if (!hasCode(error, 'VERSION_CONFLICT')) throw error
       throw new OperatingError('THROTTLED', `the ResourceQuota ${key.name} is changed by too many at once: try again`)
@@ -188,13 +188,16 @@ class Quotas {
       let next = quota
       for (const counted of all) next = release(next, counted, this.#nowS()) ?? askForCount(next, clock.nowMs())
       if (next !== quota) await store.replace(next, touchedIn(quota, next))
-    })
+    }, overtaken)
   }
 
   #nowS(): number {
     return Math.floor(this.#options.clock.nowMs() / 1_000)
   }
 }
+
+/** A quota that is removed meanwhile limits nothing: the next look finds none. */
+const overtaken = { isConflict: isOvertakenWrite }
 
 /**
  * Until a quota was counted, what is reserved is noted, and its status says nothing yet. That a count is asked for the
