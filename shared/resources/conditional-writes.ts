@@ -141,7 +141,8 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       // As on Kubernetes, also of what is being deleted already.
       if (policies !== undefined && user !== undefined) {
-        const { object: old } = await awaitConversions(kind, () => asServed(kind, before))
+        // Only who looks at it has a webhook convert it.
+        const { object: old } = kind.conversion?.prepare === undefined ? asServed(kind, before) : before
         const told = { user, annotate, said, dryRun, budget }
         const asked = { kind, operation: 'DELETE', old, subresource: '', ...told } as const
         await policies.mutate(asked)

@@ -73,7 +73,12 @@ export async function createHarness(overrides: Partial<ApiServices> = {}, webhoo
   const changeLog = createSqliteChangeLog({ database, clock })
   const written = createSqliteStore({ database, changeLog })
   const feed = createSqliteChangeFeed({ database, changeLog })
-  const catalog = createKindCatalog({ store: written, clock, maxAgeMs: Infinity })
+  const catalog = createKindCatalog({
+    store: written,
+    clock,
+    maxAgeMs: Infinity,
+    ...(webhooks && { conversions: { random: systemRandom, webhooks } }),
+  })
   const access = createStoredAccess({ store: written, clock, maxAgeMs: Infinity })
   const policies = createStoredPolicies({
     store: written,

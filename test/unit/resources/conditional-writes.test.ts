@@ -542,11 +542,14 @@ describe('a kind of two versions', () => {
     expect(asked[1]).toMatchObject({ object: { spec: { amount: 5 } }, old: { spec: { amount: 1 } } })
   })
 
-  it('is shown to policies in the version of who deletes', async () => {
-    const { v1 } = versionsOf(true)
+  it.each([
+    ['in the version of who deletes', false, { apiVersion: 'g.dev/v1', spec: { amount: 1 } }],
+    ['as it is stored, where a server would have to convert it', true, { apiVersion: 'g.dev/v2', spec: { size: 1 } }],
+  ])('is given to policies %s', async (_, mustPrepare, old) => {
+    const { v1 } = versionsOf(mustPrepare)
     const { erase, asked } = open({ kind: v1, live: stored, policies: {} })
     await erase({ user })
-    expect(asked[0]?.old).toMatchObject({ apiVersion: 'g.dev/v1', spec: { amount: 1 } })
+    expect(asked[0]?.old).toMatchObject(old)
   })
 
   const nothing = ({ object }: StoredObject) => ({ object, warnings: [] })
