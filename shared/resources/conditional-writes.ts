@@ -141,8 +141,7 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
         await admitDeletion({ ...kind, hooks }, before.object, { how: { manager: by.manager, user, dryRun }, clock })
       // As on Kubernetes, also of what is being deleted already.
       if (policies !== undefined && user !== undefined) {
-        // Only who looks at it has a webhook convert it.
-        const { object: old } = kind.conversion?.prepare === undefined ? asServed(kind, before) : before
+        const { object: old } = beforeDeletion(kind, before)
         const told = { user, annotate, said, dryRun, budget }
         const asked = { kind, operation: 'DELETE', old, subresource: '', ...told } as const
         await policies.mutate(asked)
@@ -157,6 +156,11 @@ export function createConditionalWrites(options: ConditionalWritesOptions): Cond
   }
 
   return { find, insert, change, erase }
+}
+
+/** What policies are given. Only one that is concerned has a webhook convert it. */
+function beforeDeletion(kind: ServedKind, before: StoredObject): StoredObject {
+  return kind.conversion?.prepare === undefined ? asServed(kind, before) : before
 }
 
 /** A request that says anew what becomes of the children is looked at as the first one is. */
