@@ -67,7 +67,7 @@ const hiddenSeconds = 300
 /**
  * Has the relay pass on what it gave up, batch by batch, and forgets each that it could. One that fails again stays.
  * The queue may show it again before the last one is tried, and it is not tried twice. Returns how many records were
- * passed on. `stays` is told of each batch that stays.
+ * passed on. This function calls `stays` for each batch that stays.
  */
 export function replayChanges(redrive: Redrive, stays: () => void = () => {}): number {
   const { aws, find, say } = redrive

@@ -196,7 +196,7 @@ class Quotas {
   }
 }
 
-/** A quota that is removed meanwhile limits nothing: the next look finds none. */
+/** The next look finds no quota if somebody has removed it, and a quota that is gone limits nothing. */
 const overtaken = { isConflict: isOvertakenWrite }
 
 /**

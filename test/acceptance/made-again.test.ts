@@ -6,7 +6,7 @@ import { Widget } from './support/widgets.ts'
 let env: TestEnv
 afterEach(() => env.close())
 
-it('an object that is made while the last run of the one before fails does not wait for the backoff of it', async () => {
+it('a new object does not wait for the backoff of the last run of the object before it', async () => {
   const runs: { readonly isLast: boolean; readonly atMs: number }[] = []
   const controller = defineReconciler(Widget, {
     onRemoved: 'reconcile',

@@ -19,6 +19,49 @@ function answer(verb: string, text: string): void {
   chmodSync(file, 0o700)
 }
 
+/** A control plane whose relay has given up a batch of these records. */
+function answerGivenUp(records: readonly object[]): void {
+  const resource = (part: string, ResourceType: string) => ({
+    LogicalResourceId: `Plane${part}01234567`,
+    PhysicalResourceId: part,
+    ResourceType,
+  })
+  const all = [
+    resource('Controllers', 'Custom::SetpointControllers'),
+    resource('RelayFailures', 'AWS::SQS::Queue'),
+    resource('RelayFunction', 'AWS::Lambda::Function'),
+    resource('SystemDeadLetters', 'AWS::SQS::Queue'),
+  ]
+  const place = {
+    shardId: 's',
+    startSequenceNumber: '1',
+    endSequenceNumber: String(records.length),
+    streamArn: 'arn',
+  }
+  const message = { Body: JSON.stringify({ DDBStreamBatchInfo: place }), MessageId: 'm', ReceiptHandle: 'h' }
+  answer('list-stack-resources', JSON.stringify({ StackResourceSummaries: all }))
+  answer('get-shard-iterator', '{ "ShardIterator": "i" }')
+  answer('get-records', JSON.stringify({ Records: records }, undefined, 4))
+  answer('invoke', '{}')
+  answer('delete-message', '')
+  answer('get-queue-attributes', '{ "Attributes": { "ApproximateNumberOfMessages": "0" } }')
+  answer('receive-message', JSON.stringify({ Messages: [message] }))
+}
+
+/** The relay answers into the file that is named last but one; the queue has the message once. */
+function answerRelay(batchItemFailures: readonly object[]): void {
+  writeFileSync(
+    join(directory, 'aws'),
+    `#!/bin/sh
+    echo "$@" >> ${directory}/asked
+    cat ${directory}/"$2"
+    [ "$2" = receive-message ] && echo '{}' > ${directory}/receive-message
+    [ "$2" = invoke ] && echo '${JSON.stringify({ batchItemFailures })}' > "$5"
+    exit 0
+    `,
+  )
+}
+
 const asked = (): readonly string[] => readFileSync(join(directory, 'asked'), 'utf8').trim().split('\n')
 
 function run(program: string, ...args: readonly string[]): Promise<Ended> {
@@ -50,43 +93,25 @@ describe('setpoint-aws', () => {
   })
 
   it('passes on changes that take megabytes, as those of a busy stream do', async () => {
-    const resource = (part: string, ResourceType: string) => ({
-      LogicalResourceId: `Plane${part}01234567`,
-      PhysicalResourceId: part,
-      ResourceType,
-    })
-    const all = [
-      resource('Controllers', 'Custom::SetpointControllers'),
-      resource('RelayFailures', 'AWS::SQS::Queue'),
-      resource('RelayFunction', 'AWS::Lambda::Function'),
-      resource('SystemDeadLetters', 'AWS::SQS::Queue'),
-    ]
-    const place = { shardId: 's', startSequenceNumber: '1', endSequenceNumber: '1000', streamArn: 'arn' }
-    const message = { Body: JSON.stringify({ DDBStreamBatchInfo: place }), MessageId: 'm', ReceiptHandle: 'h' }
     const images = { NewImage: { doc: { S: 'x'.repeat(2_000) } }, OldImage: { doc: { S: 'x'.repeat(2_000) } } }
     const Records = Array.from({ length: 1_000 }, (_, i) => ({
       dynamodb: { SequenceNumber: String(i + 1), ...images },
     }))
-    answer('list-stack-resources', JSON.stringify({ StackResourceSummaries: all }))
-    answer('get-shard-iterator', '{ "ShardIterator": "i" }')
-    answer('get-records', JSON.stringify({ Records }, undefined, 4))
-    answer('invoke', '{}')
-    answer('delete-message', '')
-    answer('get-queue-attributes', '{ "Attributes": { "ApproximateNumberOfMessages": "0" } }')
-    answer('receive-message', JSON.stringify({ Messages: [message] }))
-    // The relay answers into the file that is named last but one; the queue has the message once.
-    writeFileSync(
-      join(directory, 'aws'),
-      `#!/bin/sh
-      cat ${directory}/"$2"
-      [ "$2" = receive-message ] && echo '{}' > ${directory}/receive-message
-      [ "$2" = invoke ] && echo '{ "batchItemFailures": [] }' > "$5"
-      exit 0
-      `,
-    )
+    answerGivenUp(Records)
+    answerRelay([])
     const { code, stdout, stderr } = await type('redrive', '--stack=Setpoint-dev')
     expect([stderr, code]).toEqual(['', 0])
     expect(stdout).toContain('1000 changes were passed on')
+  })
+
+  it('ends with 1 if the relay has given changes up again, and keeps them', async () => {
+    answerGivenUp([{ dynamodb: { SequenceNumber: '1' } }])
+    answerRelay([{ itemIdentifier: '1' }])
+    const { code, stdout } = await type('redrive', '--stack=Setpoint-dev')
+    expect(stdout).toContain('the relay still cannot pass on 1')
+    expect(stdout).toContain('0 changes were passed on')
+    expect(asked().join('\n')).not.toContain('delete-message')
+    expect(code).toBe(1)
   })
 
   it('says what is to be done first where nothing was synthesized', async () => {

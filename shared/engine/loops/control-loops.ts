@@ -130,9 +130,9 @@ export function createControlNotes(options: ControlLoopsOptions): NoteStored {
 
 function loopOf(controller: Controller, options: ControlLoopsOptions): ControlLoop {
   const loop = { ...controller, ...(fansOut(controller) && { watching: watchingOf(controller) }) }
-  if (!seesAll(controller)) return { ...loop, run: behindOverruns(createReconcileKey(controller, options), options) }
-  const run = behindOverruns(createAllEventsRunner(controller, options), options)
-  return { ...loop, removedKind: removedKindOf(controller.kind), run }
+  const createRunner = seesAll(controller) ? createAllEventsRunner : createReconcileKey
+  const run = behindOverruns(createRunner(controller, options), options)
+  return seesAll(controller) ? { ...loop, removedKind: removedKindOf(controller.kind), run } : { ...loop, run }
 }
 
 /** A function that calls others looks the same when those are changed: nobody can tell that. */

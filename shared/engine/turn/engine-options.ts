@@ -43,6 +43,6 @@ export interface EngineOptions {
   readonly roles?: Roles
   /** Secrets of AWS. Left out, there are none. */
   readonly vault?: Vault
-  /** Told of what goes on. Left out where no other engine follows in the same process. */
+  /** A list of the functions that outlive their runs. It is left out where no other engine follows in this process. */
   readonly overruns?: Overruns
 }

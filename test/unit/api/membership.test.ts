@@ -115,7 +115,7 @@ describe('a client that comes back', () => {
     expect([membership.mayTell(objectOf('a')), membership.mayTell(objectOf('a', 'm'))]).toEqual([true, false])
   })
 
-  it('is told of a new object in place of the one before it, where a feed may not tell its removal', async () => {
+  it('tells DELETED for a new object, where a feed may leave out the removal of the object before it', async () => {
     const services = fakeServices({ list: () => ({ items: [], resourceVersion: '10' }) })
     const feed = { ...services.feed, reachBack: 5 }
     const options = { kind: plainKind, selection: red }

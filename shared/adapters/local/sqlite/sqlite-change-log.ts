@@ -40,7 +40,7 @@ export interface ChangeEntry extends ObjectRow, Pick<Change, 'type'> {
   readonly supersedes: number | undefined
 }
 
-/** What is told of an entry of the log when it is committed. */
+/** A committed entry of the log, as the store publishes it. */
 export interface CommittedChange extends Pick<ChangeEntry, 'rv' | 'kindId' | 'supersedes'> {
   readonly change: Omit<Change, 'before'>
 }
@@ -140,8 +140,8 @@ interface ChangeRow extends SummedRow, Pick<Change, 'type'> {
 type WithBefore = (change: Omit<Change, 'before'>, supersedes: number | null | undefined) => Change
 
 /**
- * A change that tells the state before it, too. Hardly anybody asks, so that it is read then: the log keeps it for
- * whoever has not passed the change.
+ * A change that tells the state before it, too. Hardly any reader asks for that state, so the getter reads it from the
+ * log. The log keeps it until the slowest reader has passed the change.
  */
 function createWithBefore(database: SqliteDatabase): WithBefore {
   const select = database.prepare('SELECT engine, doc, sum FROM changes WHERE rv = ?')

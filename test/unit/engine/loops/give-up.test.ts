@@ -129,7 +129,7 @@ describe('an object in whose runs the process ended too often', () => {
     expect(lines).toEqual([])
   })
 
-  it('is let go of when it is damaged by now', async () => {
+  it('is forgotten when its state has become damaged', async () => {
     const { get } = store
     const damaged = new DamagedObjectError('w is damaged', { uid: 'u', resourceVersion: '1' })
     let isDamaged = false

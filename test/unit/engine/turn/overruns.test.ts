@@ -78,7 +78,7 @@ describe('a turn of a key on which a function of an earlier engine goes on', () 
     expect(did).toEqual(['runs'])
   })
 
-  it('is told of if the queue does not take it back', async () => {
+  it('writes a line to the log if the queue does not take the message back', async () => {
     const { take, end, did } = nextEngine([key], { refusesHold: true })
     await expect(take()).rejects.toThrow(OverrunError)
     await end(0)
