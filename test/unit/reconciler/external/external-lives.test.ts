@@ -41,23 +41,25 @@ const fault = fc.constantFrom<Fault>(
   'killed after',
   'limited',
 )
+const ran = fc.record({ kind: fc.constant('run' as const), faults: fc.array(fault, { maxLength: 4 }) })
+const passed = fc.record({ kind: fc.constant('time' as const), ms: fc.constantFrom(100, 5_000, 31_000, 61_000) })
+const edited = fc.record({ kind: fc.constant('edit' as const), size: fc.integer({ min: 1, max: 3 }) })
 const event: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('run' as const), faults: fc.array(fault, { maxLength: 4 }) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('time' as const), ms: fc.constantFrom(100, 5_000, 31_000, 61_000) }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('edit' as const), size: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 6, arbitrary: ran },
+  { weight: 3, arbitrary: passed },
+  { weight: 1, arbitrary: edited },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('edited outside' as const), size: fc.constant(9) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleted outside' as const) }) },
 )
+const lagMs = fc.constantFrom(0, 10_000, 20_000)
+const lingerMs = fc.constantFrom(0, 20_000, 100_000)
 const options = (able: boolean): fc.Arbitrary<FarSideOptions> =>
   fc
     .record({
       finds: fc.boolean(),
       createsOncePerToken: fc.boolean(),
-      lagMs: fc.constantFrom(0, 10_000, 20_000),
-      lingerMs: fc.constantFrom(0, 20_000, 100_000),
+      lagMs,
+      lingerMs,
     })
     .filter(({ finds, createsOncePerToken }) => (finds || createsOncePerToken) === able)
 
@@ -166,5 +168,39 @@ describe('the life of an entity outside', () => {
       await run(life)
     }
     expect(life.world.calls).toEqual(['create'])
+  })
+})
+
+describe('an object that is deleted before it has healed', () => {
+  it('leaves nothing of a create whose answer was lost, though a second try of it was refused', async () => {
+    const life = begin({ finds: true, createsOncePerToken: true, lagMs: 10_000 })
+    await run(life, { faults: ['lost'] })
+    expect(life.world.entities).toHaveLength(1)
+    life.world.nowMs += 1_000
+    await run(life, { faults: ['none', 'refused'] })
+    expect(life.world.calls).toEqual(['create', 'find', 'create'])
+    life.world.nowMs += 1_000
+    expect(await healed(life, true)).toBe(true)
+    expect(life.world.entities).toEqual([])
+  })
+
+  it.each([
+    { finds: false, createsOncePerToken: false },
+    { finds: false, createsOncePerToken: true },
+    { finds: true, createsOncePerToken: false },
+    { finds: true, createsOncePerToken: true },
+  ])('leaves nothing, or waits for a person where nobody can look: %o', async (able) => {
+    const events = fc.array(fc.oneof(ran, passed, edited), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(lagMs, lingerMs, events, async (lag, linger, happenings) => {
+        const life = begin({ ...able, lagMs: lag, lingerMs: linger })
+        for (const happening of happenings) await happen(life, happening)
+        expect(life.world.most).toBeLessThanOrEqual(1)
+        const isGone = await healed(life, true)
+        if (isGone) expect(life.world.entities).toEqual([])
+        else expect(able.finds).toBe(false)
+      }),
+      { numRuns: share(1_500) },
+    )
   })
 })
