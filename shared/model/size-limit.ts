@@ -3,7 +3,7 @@ import { OperatingError } from './errors.ts'
 import { objectText } from './object-text.ts'
 import { isDeleting, type ApiObject } from './object.ts'
 import { isOfRemovedKind } from './removed-kind.ts'
-import type { Touched } from './stored-object.ts'
+import type { StoredObject, Touched } from './stored-object.ts'
 
 /** What an object may take by itself. */
 export const bytesMax = 350 * 1_024
@@ -39,14 +39,23 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
   if (inAll > mostInAll) throw tooLarge(object, inAll, mostInAll)
 }
 
+/** The same of a write that is rehearsed: no store measures it. */
+export function checkRehearsal({ object, engine }: StoredObject, touched: Touched): void {
+  checkSize(object, { object: bytesOf(objectText(object)), engine: bytesOf(JSON.stringify(engine)) }, touched)
+}
+
 /** Throws TOO_LARGE if what runs remember with an object would leave no room to say why the object waits. */
 export function checkMemory(object: ApiObject, engine: EngineState): void {
   const texts = [objectText(object), JSON.stringify(engine)]
   const limit = isDeleting(object) ? bytesMaxAtEnd - bytesOfLastWait : bytesMaxInAll - bytesOfWait
   // A character is three bytes at the most.
   if (texts.reduce((sum, { length }) => sum + 3 * length, 0) <= limit) return
-  const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0)
+  const bytes = texts.reduce((sum, text) => sum + bytesOf(text), 0)
   if (bytes > limit) throw tooLarge(object, bytes, limit)
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length
 }
 
 function tooLarge({ kind, metadata }: ApiObject, bytes: number, limit: number): OperatingError {

@@ -50,6 +50,12 @@ function withSize(object: ApiObject, size: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, generation: generation + 1 }, spec: { size } }
 }
 
+function tooLarge(object: ApiObject): ApiObject {
+  return { ...object, status: { note: 'x'.repeat(350 * 1_024) } }
+}
+
+const isTooLarge = /^TOO_LARGE: K \w would take \d+ bytes, the limit is 358400$/
+
 interface World {
   readonly live?: ApiObject
   readonly policies?: Partial<PolicyReview>
@@ -170,6 +176,11 @@ describe('a creation', () => {
     expect(did).toEqual([])
   })
 
+  it('of what is too large is refused, in a rehearsal, too', async () => {
+    const { writes } = open()
+    expect(await endOf(writes.insert(kind, { ...other, object: tooLarge(other.object) }, true))).toMatch(isTooLarge)
+  })
+
   it('of an object that exists is refused, in a rehearsal too; any other failure is passed on', async () => {
     const odd = new OperatingError('TOO_LARGE', 'large')
     const { writes, live } = open({ fails: [new OperatingError('ALREADY_EXISTS', 'x'), odd] })
@@ -226,6 +237,11 @@ describe('a change', () => {
       { size: 2 },
     ])
     expect(did).toEqual([])
+  })
+
+  it('that makes the object too large is refused, in a rehearsal, too', async () => {
+    const next = ({ object }: StoredObject) => ({ object: tooLarge(object), warnings: [] })
+    expect(await endOf(open().change({ dryRun: true, next }))).toMatch(isTooLarge)
   })
 
   it('that nobody permits is not written', async () => {
