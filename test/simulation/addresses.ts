@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import { keyText } from '../../shared/model/object-key.ts'
+import { isEntry } from './kinds/ledger.ts'
 import { toolDefinition } from './kinds/tool.ts'
 import { hostOf } from './hook-servers.ts'
 import type { KindName, Step } from './scenario.ts'
@@ -29,7 +30,7 @@ export function isContainer(kind: KindName): boolean {
 
 /** What a user wants of an object: its spec, or the data of a ConfigMap. */
 export function contentOf(step: Step): JsonObject {
-  const { kind, value, mood, to, size, version } = step
+  const { kind, name, value, mood, to, size, version } = step
   switch (kind) {
     case 'Relic':
       if (version !== undefined) return { spec: { size: `${value}x${size}` } }
@@ -48,7 +49,7 @@ export function contentOf(step: Step): JsonObject {
     case 'Quota':
       return { spec: { hard: { configmaps: String(value), secrets: String(size) } } }
     case 'ConfigMap':
-      return { data: { value: String(value) } }
+      return { data: { value: String(value), ...(isEntry(name) && { for: to }) } }
     case 'Gadget':
       return { spec: { value, mood } }
     case 'Namespace':
@@ -64,6 +65,7 @@ export function contentOf(step: Step): JsonObject {
     case 'Kit':
     case 'Errand':
     case 'Pass':
+    case 'Ledger':
     case 'Tool':
       return { spec: { value } }
   }

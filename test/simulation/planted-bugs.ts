@@ -472,6 +472,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: 'if (!passes',
   },
   {
+    bug: 'whom an object mapped to before is known by its notes alone',
+    file: 'shared/engine/wake/references.ts',
+    find: 'without((before && targetsOf(before.object)) ?? [], wanted)',
+    replace: '[]',
+  },
+  {
     bug: 'whom a changed object maps to is not woken',
     file: routes,
     find: '...(maps.length > 0 ? [route(mapTargets(controller))] : []),',

@@ -5,6 +5,7 @@ import { errandController } from './kinds/errand.ts'
 import { gadgetController } from './kinds/gadget.ts'
 import type { Pace } from './kinds/pace.ts'
 import { kitController } from './kinds/kit.ts'
+import { ledgerController } from './kinds/ledger.ts'
 import { linkController } from './kinds/link.ts'
 import { parcelController } from './kinds/parcel.ts'
 import { passController } from './kinds/pass.ts'
@@ -55,6 +56,7 @@ export function controllersFor(
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher, extras: scenario.parcels ?? {} })] : []),
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
+    ...(kinds.includes('Ledger') ? [ledgerController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
     ...(kinds.includes('Pass') ? [passController({ life, watcher, resync })] : []),

@@ -55,6 +55,7 @@ export function scenarioOf(seed: number): Scenario {
       ...parcels,
       ...stepsOf('Kit', stream('kits'), plain),
       ...errandsOf(stream('errands'), plain),
+      ...ledgersOf(stream('ledgers'), plain),
       ...outpostsOf(stream('outposts'), plain),
       ...toolsOf(stream('tools'), plain),
       ...relics,
@@ -265,6 +266,34 @@ function errandsOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
   })
   return [...steps, ...remarks]
 }
+
+/** One seed in twelve: Ledgers, and ConfigMaps each of which names one, maybe another one later, and maybe goes. */
+function ledgersOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
+  if (random.next() >= 1 / 12 || herd > 0) return []
+  const base = { mood: 'plain', size: 0 } as const
+  const names = ['ledger-0', 'ledger-1'] as const
+  const ledgers = [...names, ...Array.from({ length: below(random, 3) }, () => oneOf(random, names))].map(
+    (name, i): Step => {
+      const act = i < names.length ? 'apply' : oneOf(random, ['apply', 'delete', 'recreate'] as const)
+      const afterMs = i < names.length ? 0 : below(random, 60_000)
+      return { ...base, user: ledgerUser, act, afterMs, kind: 'Ledger', name, value: 100 + i, to: '' }
+    },
+  )
+  const entries = [1, 2].flatMap((which): readonly Step[] => {
+    const entry = { ...base, user: ledgerUser + which, kind: 'ConfigMap', name: `entry${which}` } as const
+    const moves = Array.from({ length: 2 + below(random, 4) }, (_, i): Step => {
+      const act = oneOf(random, ['apply', 'edit'] as const)
+      return { ...entry, act, afterMs: oneOf(random, [50, 1_000, 30_000]), to: oneOf(random, names), value: 200 + i }
+    })
+    const end: Step = { ...entry, act: 'delete', afterMs: oneOf(random, [0, 0, 30_000]), to: '', value: 0 }
+    // When all has been seen, it names another one and goes before the relay has told of either.
+    const last: Step = { ...entry, act: 'apply', afterMs: 30_000, to: oneOf(random, names), value: 210 }
+    return random.next() < 2 / 3 ? [...moves, last, end] : moves
+  })
+  return [...ledgers, ...entries]
+}
+
+const ledgerUser = 80
 
 /** When all is at rest, what no predicate lets pass. */
 const remarks = ['answers0', 'answers1', 'e4-0', 'e4-1'].map((name, i): Step => {

@@ -109,7 +109,18 @@ export interface Slowed {
 }
 
 /** The kinds that have a controller. */
-export const runKinds = ['Gadget', 'Link', 'Crate', 'Witness', 'Parcel', 'Kit', 'Errand', 'Pass', 'Relic'] as const
+export const runKinds = [
+  'Gadget',
+  'Link',
+  'Crate',
+  'Witness',
+  'Parcel',
+  'Kit',
+  'Errand',
+  'Pass',
+  'Relic',
+  'Ledger',
+] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */
 type RuleKind = 'Policy' | 'Binding' | 'Quota' | 'Guard' | 'Stamp' | 'Tint' | 'TintBinding'
@@ -173,7 +184,7 @@ export interface Step {
   readonly version?: 'v1alpha1'
   readonly value: number
   readonly mood: Mood
-  /** Of a Link: the ConfigMap. Of what is given: the Gadget. Of a Crate: how many gadgets. */
+  /** Of a Link: the ConfigMap. Of what is given: the Gadget. Of an entry: the Ledger. Of a Crate: how many gadgets. */
   readonly to: string
   readonly size: number
 }

@@ -8,6 +8,7 @@ import { Crate } from '../kinds/crate.ts'
 import { Errand } from '../kinds/errand.ts'
 import { Gadget } from '../kinds/gadget.ts'
 import { Kit } from '../kinds/kit.ts'
+import { Ledger } from '../kinds/ledger.ts'
 import { Link } from '../kinds/link.ts'
 import { Parcel } from '../kinds/parcel.ts'
 import { Pass } from '../kinds/pass.ts'
@@ -34,6 +35,7 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(steps.some(({ kind }) => kind === 'Kit') ? [Kit] : []),
     ...(steps.some(({ kind }) => kind === 'Pass') ? [Pass] : []),
     ...(steps.some(({ kind }) => kind === 'Relic') ? [Relic] : []),
+    ...(steps.some(({ kind }) => kind === 'Ledger') ? [Ledger] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')
   const items = known.get(name) ?? install(wanted.map(({ definition }) => definition as unknown as JsonObject))

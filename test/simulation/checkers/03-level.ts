@@ -1,6 +1,7 @@
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { answersOf } from '../kinds/errand.ts'
 import { wantsGadget } from '../kinds/kit.ts'
+import { countFor } from '../kinds/ledger.ts'
 import { textOf } from '../addresses.ts'
 import { isExcused, isPoison, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
@@ -59,6 +60,14 @@ export function createLevel(scene: Scene): Checker {
     const seen = object.status?.['seen']
     return seen === says || isExcused(scene) ? undefined : `has seen ${String(seen)}, there is ${says}`
   }
+  const ledger = ({ object }: StoredObject): string | undefined => {
+    const is = countFor(
+      object.metadata.name,
+      objectsOf(table, 'ConfigMap').map((one) => one.object),
+    )
+    const seen = object.status?.['seen']
+    return seen === is || isExcused(scene) ? undefined : `has seen ${String(seen)}, there is ${is}`
+  }
   const looks: Readonly<Record<string, (stored: StoredObject) => string | undefined>> = {
     Gadget: gadget,
     Link: link,
@@ -66,6 +75,7 @@ export function createLevel(scene: Scene): Checker {
     Witness: witness,
     Kit: kit,
     Errand: errand,
+    Ledger: ledger,
   }
 
   return {

@@ -5,6 +5,7 @@ import { nextPassMs } from '../../../shared/model/wheel.ts'
 import type { TableWrite } from '../plane.ts'
 import type { KindName } from '../scenario.ts'
 import { errandOf } from '../kinds/errand.ts'
+import { namedBy } from '../kinds/ledger.ts'
 import { licenseName } from '../kinds/parcel.ts'
 import { textOf } from '../addresses.ts'
 import { beginMs } from '../world.ts'
@@ -34,7 +35,7 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
   /** When ConfigMaps were written. */
   let writesMs: readonly number[] = []
 
-  /** A Link or an Errand that is new is woken, too, by what was written ahead of it and is told behind it. */
+  /** A Link, an Errand or a Ledger that is new is woken, too, by what was written ahead of it and is told behind it. */
   const toldSince = (): number => {
     writesMs = writesMs.filter((atMs) => world.nowMs() - atMs <= scenario.climate.streamLagMsMax + relayMs)
     return writesMs.length
@@ -61,7 +62,7 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     if (isOwnCause(object.kind, touched) || type === 'removed') cause(object.kind, name, runsOf(before))
     if (hasNewTimer(before, after)) cause(object.kind, name)
     if (hasNewReference(before, after)) cause(object.kind, name)
-    if (type === 'added' && ['Link', 'Errand'].includes(object.kind)) cause(object.kind, name, toldSince())
+    if (type === 'added' && ['Link', 'Errand', 'Ledger'].includes(object.kind)) cause(object.kind, name, toldSince())
     if (!touches(touched, 'spec', 'labels', 'annotations', 'control', 'meta', 'fields', 'status', 'delete')) return
     for (const owner of ownersOf(before, after))
       cause(owner.kind, owner.name, runsOf(table.items.get(textOf(owner.kind as KindName, owner.name))))
@@ -70,6 +71,8 @@ export function createCoalescing({ world, scenario, table, report }: Scene): Che
     const isNews = type !== 'modified' || touches(touched, 'spec', 'delete')
     const errand = table.items.get(textOf('Errand', errandOf(name)))
     if (isNews && errand !== undefined) cause('Errand', errandOf(name), runsOf(errand))
+    for (const ledger of new Set([before, after].flatMap((one) => (one && namedBy(one.object)) ?? [])))
+      cause('Ledger', ledger, runsOf(table.items.get(textOf('Ledger', ledger))))
     for (const woken of table.items.values()) {
       const { kind, metadata } = woken.object
       if (kind === 'Link' || (kind === 'Parcel' && name === licenseName)) cause(kind, metadata.name, runsOf(woken))
