@@ -6,6 +6,7 @@ import { equal, type JsonObject } from '../model/json.ts'
 import { onNewest } from '../model/on-newest.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { accessGroup, clusterRoleBindingKind, clusterRoleKind } from './access-kinds.ts'
+import { builtInKinds } from './built-in-kinds.ts'
 import { rulesOfController, type ControllerWithRights } from './controller-roles.ts'
 import type { Resources } from './resources.ts'
 
@@ -15,12 +16,17 @@ import type { Resources } from './resources.ts'
  * "false" is left alone. `system:controller:NAME` shows what the runs of a controller may do, exactly.
  */
 export async function installRoles(resources: Resources, controllers: readonly ControllerWithRights[]): Promise<void> {
-  const kindGroups = [...new Set(controllers.map(({ kind }) => kind.group))]
+  const kindGroups = [...new Set(controllers.map(({ kind }) => kind.group))].filter((group) => !isOfBuiltInKinds(group))
   await Promise.all([
     ...controllers.map((one) => install(resources, clusterRoleKind, controllerRole(one), replaceRules)),
     ...bootstrapRoles(kindGroups).map((body) => install(resources, clusterRoleKind, body)),
     ...bootstrapBindings.map((body) => install(resources, clusterRoleBindingKind, body)),
   ])
+}
+
+/** What may be done with these kinds, the roles say one by one: in the group of ConfigMaps there are Secrets, too. */
+function isOfBuiltInKinds(group: string): boolean {
+  return builtInKinds.some((kind) => kind.group === group)
 }
 
 async function install(

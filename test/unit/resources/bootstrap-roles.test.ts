@@ -67,6 +67,16 @@ describe('a first start', () => {
     ]).toEqual([[], []])
   })
 
+  it.each(['', group, 'coordination.k8s.io'])(
+    'gives nothing by a reconciler of a built-in kind of the group %j, where others stand beside it',
+    async (builtIn) => {
+      const { resources, rulesOf } = open()
+      await installRoles(resources, [controllerOf(), { ...controllerOf(), name: 'maps', kind: { group: builtIn } }])
+      for (const role of ['setpoint:aggregate-to-edit', 'setpoint:aggregate-to-view'])
+        expect(await rulesOf(role)).toMatchObject([{ apiGroups: ['g.dev'] }])
+    },
+  )
+
   it('has roles gathered by others, and bound to groups', async () => {
     const { resources, read } = open()
     await installRoles(resources, [])
