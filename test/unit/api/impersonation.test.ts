@@ -59,6 +59,16 @@ describe('in the name of', () => {
       { user: 'jane', 'extra-a%2fb': ['1', '2'], 'extra-%': '3' },
       { name: 'jane', groups: [authenticated], extra: { 'a/b': ['1', '2'], '%': ['3'] } },
     ],
+    [
+      'a user in UTF-8, as its bytes are read',
+      { user: 'J\u00c3\u00bcrgen', group: '\u00e6\u0097\u00a5', 'extra-a': '\u00c3\u00bc' },
+      { name: 'Jürgen', groups: ['日', authenticated], extra: { a: ['ü'] } },
+    ],
+    [
+      'a user in another encoding, or decoded already',
+      { user: 'J\u00fcrgen', group: '日\u00c3\u00bc' },
+      { name: 'Jürgen', groups: ['日\u00c3\u00bc', authenticated] },
+    ],
   ])('%s', async (_whom, fields, user) => {
     expect(await actingUser(request(fields), everything, book)).toEqual(user)
   })
