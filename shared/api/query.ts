@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import { errorsMax, listErrors, notSupported, tooLong, type FieldError } from '../model/schema/field-error.ts'
+import { errorsMax, invalid, listErrors, notSupported, tooLong, type FieldError } from '../model/schema/field-error.ts'
 import type { WriteOptions } from '../resources/resources.ts'
 import type { HttpRequest } from '../ports/http-handler.ts'
 
@@ -46,7 +46,7 @@ export function writeOptions(request: HttpRequest, optionsKind: string): WriteOp
     ...(fieldValidation === undefined || isFieldValidation(fieldValidation)
       ? []
       : [notSupported('fieldValidation', fieldValidation, fieldValidations)]),
-    ...(manager.length > managerLengthMax ? [tooLong('fieldManager', managerLengthMax)] : []),
+    ...checkManager(textParameter(query, 'fieldManager')),
   ])
   return {
     manager,
@@ -70,8 +70,23 @@ function saidOf(query: URLSearchParams, fieldValidation: string | undefined): Pi
   }
 }
 
+/** People read it in `managedFields` and in conflicts. */
+function checkManager(named = ''): readonly FieldError[] {
+  if (plainManager.test(named)) return []
+  const isLong = new TextEncoder().encode(named).length > managerLengthMax
+  const at = named.search(unprintable)
+  const code = named.codePointAt(at)?.toString(16).toUpperCase().padStart(4, '0')
+  return [
+    ...(isLong ? [tooLong('fieldManager', managerLengthMax)] : []),
+    ...(at < 0 ? [] : [invalid('fieldManager', named, `invalid character U+${code} (at position ${at})`)]),
+  ]
+}
+
 const fieldValidations = ['Ignore', 'Strict', 'Warn'] as const
 const managerLengthMax = 128
+const plainManager = /^[ -~]{0,128}$/
+/** What Go's `unicode.IsPrint` leaves out. */
+const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
 
 function isFieldValidation(value: string | undefined): value is (typeof fieldValidations)[number] {
   return fieldValidations.some((known) => known === value)

@@ -61,6 +61,10 @@ describe('the options of a write', () => {
     ['', { manager: 'kubectl', dryRun: false }],
     ['fieldManager=m', { manager: 'm', dryRun: false, said: { fieldManager: 'm' } }],
     [`fieldManager=${long}`, { manager: long, dryRun: false, said: { fieldManager: long } }],
+    [
+      'fieldManager=J%C3%BCrgens+tool',
+      { manager: 'Jürgens tool', dryRun: false, said: { fieldManager: 'Jürgens tool' } },
+    ],
     ['fieldManager=&fieldValidation=', { manager: 'kubectl', dryRun: false }],
     ['dryRun=All', { manager: 'kubectl', dryRun: true, said: { dryRun: ['All'] } }],
     ['dryRun=All&dryRun=All', { manager: 'kubectl', dryRun: true, said: { dryRun: ['All', 'All'] } }],
@@ -79,6 +83,9 @@ describe('the options of a write', () => {
     ['dryRun=', dry],
     ['fieldValidation=strict', strict],
     [`fieldManager=${long}m`, tooLong],
+    [`fieldManager=${'%C3%BC'.repeat(65)}`, tooLong],
+    ['fieldManager=a%0Ab', 'fieldManager: Invalid value: "a\\nb": invalid character U+000A (at position 1)'],
+    ['fieldManager=%E2%80%AE', 'fieldManager: Invalid value: "\\u202e": invalid character U+202E (at position 0)'],
     [`dryRun=&fieldValidation=strict&fieldManager=${long}m`, `[${dry}, ${strict}, ${tooLong}]`],
   ])('%j are refused', (query, why) => {
     expect(endOf(() => optionsOf(query))).toBe(`INVALID: CreateOptions.meta.k8s.io "" is invalid: ${why}`)
