@@ -139,6 +139,15 @@ describe('a later start', () => {
     expect(writes).toBe(2)
   })
 
+  it('leaves alone what is damaged, and brings up all others', async () => {
+    const { resources, store } = open((request) => {
+      if (request.startsWith('get') && request.endsWith(' view')) throw new OperatingError('DAMAGED', 'view')
+    })
+    await installRoles(resources, [])
+    expect(store.writes()).toContain('create ClusterRole edit')
+    expect(store.writes()).not.toContain('create ClusterRole view')
+  })
+
   it('shows of a controller what it may do now, and nothing else', async () => {
     const { put, resources, rulesOf, store } = open()
     const painter = controllerOf([['a', of('Widget', 'read', definition('widgets'))]])
