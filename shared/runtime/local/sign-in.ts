@@ -57,13 +57,15 @@ function oidcOf(words: Words): OidcSignIn | undefined {
     throw refusal(`--${given[0]}: --oidc-issuer-url and --oidc-client-id go together, and the rest with them`)
   }
   checkIssuer(issuer)
+  // As for kube-apiserver, an empty word is none: an empty prefix gives nobody the name of somebody else.
+  const textOf = (word: keyof Words): string | undefined => words[word] || undefined
   return {
     issuer,
     clientId,
-    usernameClaim: words['oidc-username-claim'],
-    usernamePrefix: words['oidc-username-prefix'],
-    groupsClaim: words['oidc-groups-claim'],
-    groupsPrefix: words['oidc-groups-prefix'],
+    usernameClaim: textOf('oidc-username-claim'),
+    usernamePrefix: textOf('oidc-username-prefix'),
+    groupsClaim: textOf('oidc-groups-claim'),
+    groupsPrefix: textOf('oidc-groups-prefix'),
     authority: words['oidc-ca-file'],
   }
 }

@@ -20,6 +20,17 @@ describe('the words of a command line', () => {
     ).toEqual({ oidc: { issuer: 'https://i.example.com', clientId: 'c', groupsClaim: 'roles' } })
   })
 
+  it('say nothing where they are empty, so that a prefix without text is the default one', () => {
+    const issuer = { 'oidc-issuer-url': 'https://i.example.com', 'oidc-client-id': 'c' }
+    const words = {
+      'oidc-username-claim': '',
+      'oidc-username-prefix': '',
+      'oidc-groups-claim': '',
+      'oidc-groups-prefix': '',
+    }
+    expect(signInOf({ ...issuer, ...words })).toEqual(signInOf(issuer))
+  })
+
   it.each([
     [{ 'oidc-issuer-url': 'https://i' }, '--oidc-issuer-url: --oidc-issuer-url and --oidc-client-id go together'],
     [{ 'oidc-client-id': 'c' }, '--oidc-client-id: --oidc-issuer-url and --oidc-client-id go together'],
