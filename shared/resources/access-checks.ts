@@ -17,6 +17,16 @@ export function checkRole(role: ApiObject): readonly FieldError[] {
   ]
 }
 
+/**
+ * A role that gathers the rules of others is shown with those, so that rules of its own would be seen by nobody, and
+ * grant something as soon as the role gathers no more.
+ */
+export function withoutUnseenRules(role: ApiObject): ApiObject {
+  if (aggregationOf(role) === undefined || role['rules'] === undefined) return role
+  const { rules: _, ...others } = role
+  return others
+}
+
 function checkRule(rule: PolicyRule, path: string, isNamespaced: boolean): readonly FieldError[] {
   const { verbs, apiGroups, resources, resourceNames, nonResourceURLs: urls } = rule
   const verbErrors = requireOne(verbs, `${path}.verbs`, 'verbs must contain at least one value')

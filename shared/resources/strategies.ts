@@ -12,7 +12,7 @@ import { fieldRequired, forbidden, invalid, type FieldError } from '../model/sch
 import type { ServedKind } from '../model/served-kind.ts'
 import type { EngineState } from '../model/engine-state.ts'
 import { microTimeOf, parseTimestamp } from '../model/time.ts'
-import { checkBinding, checkRole, withSubjectGroups } from './access-checks.ts'
+import { checkBinding, checkRole, withoutUnseenRules, withSubjectGroups } from './access-checks.ts'
 import { checkConfigKeys } from './config-keys.ts'
 import { checkEvent } from './event-checks.ts'
 import { checkOneLabel, type NameRule } from '../model/metadata.ts'
@@ -151,7 +151,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhooks,
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': webhooks,
   'rbac.authorization.k8s.io/Role': role,
-  'rbac.authorization.k8s.io/ClusterRole': role,
+  'rbac.authorization.k8s.io/ClusterRole': { ...role, prepare: withoutUnseenRules },
   'rbac.authorization.k8s.io/RoleBinding': roleBinding,
   'rbac.authorization.k8s.io/ClusterRoleBinding': roleBinding,
   'apiextensions.k8s.io/CustomResourceDefinition': {

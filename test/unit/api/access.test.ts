@@ -241,6 +241,19 @@ describe('a role', () => {
     await harness.send(`DELETE ${path}/part`)
     expect((await harness.send(`GET ${path}/whole`)).body.rules).toEqual([])
   })
+
+  it('that gathers keeps no rules of its own, which nobody would see before it gathers no more', async () => {
+    const hidden = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { gathered: 'true' } }] }
+    const path = `${group}/clusterroles`
+    const type = 'application/merge-patch+json'
+    await made(`POST ${path}`, { metadata: { name: 'whole' }, aggregationRule, rules: hidden })
+    await harness.send(`PATCH ${path}/whole`, { body: { rules: hidden }, type })
+    await bind('whole', 'alice')
+    const freed = await harness.send(`PATCH ${path}/whole`, { body: { aggregationRule: null }, type })
+    expect([freed.status, freed.body.rules]).toEqual([200, undefined])
+    expect((await alice('GET /api/v1/namespaces/default/secrets/s')).status).toBe(403)
+  })
 })
 
 describe('a watch', () => {
