@@ -1,4 +1,5 @@
 import {
+  again,
   conditionOf,
   defineReconciler,
   done,
@@ -33,28 +34,43 @@ export const cronJobReconciler: Controller = defineReconciler(CronJob, {
     const { readSchedule, missedMax } = await import('./schedule.ts')
     const schedule = readSchedule(cron.spec)
     const jobs = (await ctx.children(Job)).map(factOf)
-    for (const name of historyBeyond(jobs, cron.spec)) await ctx.delete(Job, name)
-    const plan = planRuns({ ...timesOf(cron), ...cron.spec, jobs, schedule, nowMs: ctx.now() })
+    const { isRecorded, ...times } = timesOf(cron, jobs, ctx.now())
+    const beyond = historyBeyond(jobs, cron.spec)
+    // A Job whose time the status does not tell yet is all that tells it.
+    const deletable = beyond.filter(({ dueMs }) => isRecorded || dueMs !== times.lastMs)
+    for (const { name } of deletable) await ctx.delete(Job, name)
+    const plan = planRuns({ ...times, ...cron.spec, jobs, schedule, nowMs: ctx.now() })
     await tell(plan, missedMax, ctx)
     for (const name of plan.replaced) await ctx.delete(Job, name)
     const started = plan.startMs === undefined ? undefined : await start(cron, plan.startMs, ctx)
-    return report(cron, { plan, jobs, started, nowMs: ctx.now() })
+    return report(cron, { ...times, plan, jobs, started, isLeft: deletable.length < beyond.length, nowMs: ctx.now() })
   },
 })
 
-function timesOf({ metadata, status }: Cron): { readonly createdMs: number; readonly lastMs: number | undefined } {
-  const last = status?.lastScheduleTime
-  return {
-    createdMs: Date.parse(metadata.creationTimestamp ?? ''),
-    lastMs: last === undefined ? undefined : Date.parse(last),
-  }
+interface Times {
+  readonly createdMs: number
+  /** The time of the last run, by the status and by the Jobs: what a run was to report may be lost. */
+  readonly lastMs: number | undefined
+}
+
+function timesOf({ metadata, status }: Cron, jobs: readonly JobFact[], nowMs: number) {
+  const recordedMs = Date.parse(status?.lastScheduleTime ?? '')
+  const known = [recordedMs, ...jobs.map(({ dueMs = NaN }) => (dueMs > nowMs + clockErrorMsMax ? NaN : dueMs))]
+  const lastMs = known
+    .filter((ms) => !Number.isNaN(ms))
+    .sort((a, b) => a - b)
+    .at(-1)
+  const isRecorded = lastMs === undefined || lastMs === recordedMs
+  return { createdMs: Date.parse(metadata.creationTimestamp ?? ''), lastMs, isRecorded }
 }
 
 function factOf(job: JobObject): JobFact {
   const { metadata } = job
+  const due = metadata.annotations?.[scheduledAnnotation]
   return {
     name: metadata.name,
-    scheduledMs: Date.parse(metadata.annotations?.[scheduledAnnotation] ?? metadata.creationTimestamp ?? ''),
+    ...(due === undefined ? {} : { dueMs: Date.parse(due) }),
+    madeMs: Date.parse(metadata.creationTimestamp ?? ''),
     finished: finishedOf(job),
     deleting: metadata.deletionTimestamp !== undefined,
   }
@@ -104,20 +120,21 @@ async function start(cron: Cron, startMs: number, ctx: Context): Promise<string 
   }
 }
 
-interface Run {
+interface Run extends Times {
   readonly plan: Plan
   readonly jobs: readonly JobFact[]
   readonly started: string | undefined
+  /** Ended Jobs are to go once the status tells their times. */
+  readonly isLeft: boolean
   readonly nowMs: number
 }
 
 /** Clocks that are right differ by less. */
 const clockErrorMsMax = 60_000
 
-function report(cron: Cron, { plan, jobs, started, nowMs }: Run): Outcome<StatusReport> {
+function report(cron: Cron, { plan, jobs, started, isLeft, createdMs, lastMs, nowMs }: Run): Outcome<StatusReport> {
   const names = jobs.filter(({ name, finished }) => finished === undefined && !plan.replaced.includes(name))
   const active = [...new Set([...names.map(({ name }) => name), ...(started === undefined ? [] : [started])])]
-  const { createdMs, lastMs } = timesOf(cron)
   // One long to come is of a clock that was ahead: from now on this one counts, or no time would be due before then.
   const keptMs = (lastMs ?? createdMs) > nowMs + clockErrorMsMax ? nowMs : lastMs
   const settledMs = plan.startMs ?? keptMs
@@ -129,6 +146,7 @@ function report(cron: Cron, { plan, jobs, started, nowMs }: Run): Outcome<Status
     ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
   }
   const conditions = { Suspended: cron.spec.suspend ? ({ status: 'True', reason: 'Suspended' } as const) : null }
+  if (isLeft) return again(0, { status, conditions })
   if (cron.spec.suspend) return done({ status, conditions })
   if (plan.nextMs === undefined)
     return done({

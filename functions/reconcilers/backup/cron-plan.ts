@@ -20,7 +20,9 @@ export interface CronFacts {
 
 export interface JobFact {
   readonly name: string
-  readonly scheduledMs: number
+  /** The time of the schedule that it was made for; left out of one that somebody made by hand. */
+  readonly dueMs?: number
+  readonly madeMs: number
   readonly finished: Finished | undefined
   readonly deleting: boolean
 }
@@ -68,15 +70,15 @@ function tooLate(last: ReturnType<Schedule['latest']>): Pick<Plan, 'tooLateMs'> 
   return last === undefined ? {} : { tooLateMs: last.atMs }
 }
 
-/** Names of the finished Jobs that are more than the history is to hold, oldest first. */
+/** The finished Jobs that are more than the history is to hold, oldest first. */
 export function historyBeyond(
   jobs: readonly JobFact[],
   limits: { readonly successfulJobsHistoryLimit: number; readonly failedJobsHistoryLimit: number },
-): readonly string[] {
-  const beyond = (succeeded: boolean, limit: number): readonly string[] => {
+): readonly JobFact[] {
+  const beyond = (succeeded: boolean, limit: number): readonly JobFact[] => {
     const ended = jobs.filter(({ finished, deleting }) => finished?.succeeded === succeeded && !deleting)
-    const oldestFirst = ended.toSorted((a, b) => a.scheduledMs - b.scheduledMs)
-    return oldestFirst.slice(0, Math.max(0, ended.length - limit)).map(({ name }) => name)
+    const oldestFirst = ended.toSorted((a, b) => (a.dueMs ?? a.madeMs) - (b.dueMs ?? b.madeMs))
+    return oldestFirst.slice(0, Math.max(0, ended.length - limit))
   }
   return [...beyond(true, limits.successfulJobsHistoryLimit), ...beyond(false, limits.failedJobsHistoryLimit)]
 }
