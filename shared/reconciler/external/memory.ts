@@ -57,8 +57,8 @@ export type ExternalMemory = {
   /** Another place in AWS where they may be, while they move. */
   readonly outputsAlso?: SecretTarget
   readonly adopted?: AdoptionMode
-  /** The entity is observed and was never the object's own. */
-  readonly mirrored?: true
+  /** Whether the entity is observed and was never the object's own; noted of what was not made for the object. */
+  readonly mirrored?: boolean
   /** The uid of the object that it was marked for, until it is marked for this one. */
   readonly takenFrom?: string
   /** Fields that are otherwise outside and are left so. */

@@ -201,8 +201,9 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
 /** Versions before 2026-11-29 noted an entity that is only observed as one that was adopted: it has no mark. */
 function asMirror<Client>({ memory, policy, spec, object }: ExternalRun<Client>, entity: JsonObject): ExternalMemory {
   const { adopted, ...others } = memory
+  if (adopted === undefined || memory.mirrored !== undefined || !policy.observesOnly) return memory
   const isOwn = spec.far.api.ownerOf?.(entity) === object.metadata.uid
-  return adopted === undefined || !policy.observesOnly || isOwn ? memory : { ...others, mirrored: true }
+  return isOwn ? memory : { ...others, mirrored: true }
 }
 
 /** What the far side gave out. */

@@ -178,7 +178,11 @@ async function adopt<Client>(
     ...(await locate(run)),
     id,
     createdAtMs: run.ctx.now(),
-    ...(how === 'found' ? listNeverKept(run.spec.far.outputs) : isMirror ? { mirrored: true } : { adopted: how }),
+    ...(how === 'found'
+      ? listNeverKept(run.spec.far.outputs)
+      : isMirror
+        ? { mirrored: true }
+        : { adopted: how, mirrored: false }),
     ...(adoption && { adoptedAs: adoption.id }),
     ...(from !== undefined && { takenFrom: from }),
   })

@@ -177,6 +177,32 @@ describe('an entity that is to be adopted', () => {
   })
 })
 
+describe('an entity that was adopted, and is only observed for a while', () => {
+  it.each(['match', 'override'])(
+    'is the own one of its object after that, though it has no mark (%s)',
+    async (adopt) => {
+      const { entities, api } = createFarSide()
+      const { find: _, ownerOf: __, markedIn: ___, ...unmarked } = api
+      entities.set('x', { id: 'x', address: 'a', size: 1 })
+      const declared: ExternalOptions<Box, {}, null>['declared'] = ({ spec: { address, size } }) => ({ address, size })
+      await using env = await start(unmarked, { declared })
+      const annotations = { 'setpoint.dev/external-id': 'x', 'setpoint.dev/adopt': adopt }
+      await env.apply(Box, { metadata: { name: 'a', annotations }, spec: {} })
+      await env.settle()
+      const annotate = (given: JsonObject) => env.patch(Box, 'a', { metadata: { annotations: given } })
+      await annotate({ 'setpoint.dev/manage': 'observe' })
+      await env.advance('2m')
+      await annotate({ 'setpoint.dev/manage': null, 'setpoint.dev/external-id': null, 'setpoint.dev/adopt': null })
+      await env.advance('2m')
+      expect([...entities.keys()]).toEqual(['x'])
+      expect(await env.get(Box, 'a')).toMatchObject({ status: { id: 'x' } })
+      await env.delete(Box, 'a')
+      await env.advance('1m')
+      expect([...entities.keys()]).toEqual([])
+    },
+  )
+})
+
 describe('what an API throws', () => {
   const failing = async (create: () => Promise<JsonObject>, options: Parameters<typeof start>[1] = {}) => {
     const env = await start({ ...createFarSide().api, create }, options)
