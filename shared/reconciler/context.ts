@@ -78,8 +78,11 @@ export interface Context {
     options?: { readonly subresource?: 'status' },
   ): Promise<Read>
 
-  /** Asks for deletion; false if it did not exist. It may live on until its finalizers are done. */
-  delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean>
+  /**
+   * Asks for deletion; false if it did not exist. It may live on until its finalizers are done. With a `uid` another
+   * object that has the name by now stays.
+   */
+  delete(kind: Kind<unknown, unknown>, at: string | (At & { readonly uid?: string })): Promise<boolean>
 
   /** Tells people: `kubectl describe` shows it. Equal events are counted, not repeated. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): Promise<void>

@@ -567,6 +567,32 @@ describe('the end', () => {
   })
 })
 
+describe('a name that somebody else has taken since', () => {
+  it('F97 is not deleted with the object that had it before', async () => {
+    const nodes = workflow(Widget, {
+      first: { kind: ConfigMap, desired: (widget) => ({ metadata: named(widget, 'first'), data: {} }) },
+      last: {
+        kind: ConfigMap,
+        dependsOn: ['first'],
+        desired: (widget) => ({ metadata: named(widget, 'last'), data: {} }),
+        goneWhen: async () => {
+          if ((await env.get(ConfigMap, 'w-first'))?.data?.['whose'] === 'mine') return true
+          await env.delete(ConfigMap, 'w-first')
+          await env.apply(ConfigMap, { metadata: { name: 'w-first' }, data: { whose: 'mine' } })
+          return true
+        },
+      },
+    })
+    await start(defineReconciler(Widget, { ...nodes }))
+    await env.delete(Widget, 'w')
+    await env.advance('2m')
+    expect([await env.get(Widget, 'w'), (await env.get(ConfigMap, 'w-first'))?.data]).toEqual([
+      undefined,
+      { whose: 'mine' },
+    ])
+  })
+})
+
 describe('by hand', () => {
   it('F97 a reconciler may run the graph when it wants to, and report what became of it', async () => {
     const nodes = workflow(Widget, {

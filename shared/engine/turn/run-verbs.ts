@@ -10,7 +10,7 @@ import { requireRight, type Access, type Rights } from '../../reconciler/rights.
 import { keyIn } from '../../resources/conditional-writes.ts'
 import { refuseIncomplete } from '../../resources/damaged.ts'
 import { writtenKindsMs } from '../../resources/kind-catalog.ts'
-import type { Place, Resources, Written } from '../../resources/resources.ts'
+import type { Deleted, Place, Resources, Written } from '../../resources/resources.ts'
 import { concealBody } from '../insight/conceal-body.ts'
 import type { ObservedRun } from '../insight/run-observer.ts'
 import { asRead, findSpecFaults } from '../state/as-read.ts'
@@ -118,14 +118,29 @@ export class RunVerbs {
     return this.#noteWrite(type, await this.#resources.patch(type, place, patch, { ...this.#write, ...path })) as Read
   }
 
-  async delete(kind: Kind<unknown, unknown>, at: string | At): Promise<boolean> {
+  async delete(...[kind, at]: Parameters<Context['delete']>): Promise<boolean> {
     const type = await this.#requireServed(kind, 'write')
     const place = this.#place(at)
-    const deleted = await absentIfNotFound(this.#resources.delete(type, place))
+    const uid = typeof at === 'string' ? undefined : at.uid
+    const deleted = await absentIfNotFound(
+      uid === undefined ? this.#resources.delete(type, place) : this.#deleteOwn(type, place, uid),
+    )
     if (deleted === undefined) return false
     this.#conceal(type, deleted.stored.object)
     this.#note(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
     return true
+  }
+
+  /** Undefined if the name is another object's by now. */
+  async #deleteOwn(kind: ServedKind, place: Place, uid: string): Promise<Deleted | undefined> {
+    try {
+      return await this.#resources.delete(kind, place, { preconditions: { uid } })
+    } catch (error) {
+      if (!hasCode(error, 'VERSION_CONFLICT')) throw error
+      const there = await this.#resources.get(kind, place)
+      if (there.object.metadata.uid === uid) throw error
+      return undefined
+    }
   }
 
   get #resources(): Resources {

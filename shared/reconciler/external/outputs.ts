@@ -118,7 +118,8 @@ function tryTelling(outputs: Outputs<ApiObject> | undefined, entity: JsonObject)
 /** The one that was theirs. */
 async function deleteSecret(name: string, { metadata: { uid } }: ApiObject, ctx: Context): Promise<void> {
   const found = await ctx.get(Secret, name)
-  if (found !== undefined && controllerOf(found as unknown as ApiObject)?.uid === uid) await ctx.delete(Secret, name)
+  if (found === undefined || controllerOf(found as unknown as ApiObject)?.uid !== uid) return
+  await ctx.delete(Secret, { name, uid: found.metadata.uid })
 }
 
 /** They are in one place, and may be in the other. A Secret that is left behind goes with the object. */

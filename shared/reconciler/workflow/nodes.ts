@@ -108,8 +108,9 @@ async function deleteObjects<Primary>(
   await allDone(living.map(({ metadata }) => ctx.delete(dependent.kind, placeOf(metadata))))
 }
 
-function placeOf({ name, namespace }: ApiObject['metadata']): { readonly name: string; readonly namespace?: string } {
-  return { name, ...(namespace !== undefined && { namespace }) }
+/** Another object may have got the name since the children were read. */
+function placeOf({ name, namespace, uid }: ApiObject['metadata']): Named & { readonly uid: string } {
+  return { name, uid, ...(namespace !== undefined && { namespace }) }
 }
 
 function toList<One>(given: One | readonly One[]): readonly One[] {

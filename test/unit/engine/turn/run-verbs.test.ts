@@ -99,8 +99,14 @@ function verbsIn({
       calls.push(['create', body, how])
       return written(body)
     },
-    delete: async (_kind: ServedKind, at: { readonly name: string }) => {
+    delete: async (
+      _kind: ServedKind,
+      at: { readonly name: string },
+      { preconditions: { uid } = {} }: { readonly preconditions?: { readonly uid?: string } } = {},
+    ) => {
       calls.push(['delete', at])
+      if (uid !== undefined && find(at.name).metadata.uid !== uid)
+        throw new OperatingError('VERSION_CONFLICT', 'another')
       return { stored: { object: find(at.name), engine: {} }, gone }
     },
   } as unknown as Resources
@@ -329,6 +335,17 @@ describe('a write', () => {
     const going = verbsIn({ there, gone: false })
     await going.verbs.delete(plain, 'a')
     expect(await going.verbs.get(plain, 'a', { cached: true })).toEqual(there.a)
+  })
+
+  it('by delete with a uid leaves another object of the name', async () => {
+    const { verbs } = verbsIn({ there: { a: named('a') } })
+    const { uid } = named('a').metadata
+    const names = [
+      { name: 'a', uid: 'u-before' },
+      { name: 'a', uid },
+      { name: 'b', uid },
+    ]
+    expect(await Promise.all(names.map((at) => verbs.delete(plain, at)))).toEqual([false, true, false])
   })
 })
 
