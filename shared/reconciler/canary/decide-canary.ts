@@ -60,9 +60,13 @@ export function decideCanary(spec: Spec, progress: TrialProgress, seen: TrialLoo
   if (isWorse(now, spec.tolerance))
     return { progress, message: `${unreadyNow.trial} of ${trial.ran} objects that ran it are not ready yet` }
   const next = spec.shares.find((share) => share > progress.share)
+  if (next === undefined && trial.objects === 0 && others.objects > 0) return { progress, message: untried }
   if (next === undefined) return promoted(progress, 'it did as well as the version before')
   return { progress: { ...progress, share: next, shareSinceMs: nowMs }, message: `${next} of a hundred objects run it` }
 }
+
+const untried =
+  'no object is in the last share, so none has run it: name a larger one in spec.shares, or decide by spec.decision'
 
 /** What a person has decided, whatever is seen. */
 export function obeyPerson({ decision }: Spec, progress: TrialProgress): TrialVerdict | undefined {
