@@ -1,6 +1,7 @@
 import { digest } from '../../model/digest.ts'
-import { hasCode } from '../../model/errors.ts'
+import { absentIfNotFound, hasCode } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import { formatOrderedTimestamp } from '../../model/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -42,29 +43,30 @@ export function createEventRecorder(options: {
   async function count(about: ApiObject, event: RecordedEvent): Promise<void> {
     const at = placeOf(about, event)
     const now = nextTime()
-    try {
-      const { object } = await resources.get(eventKind, at)
-      await resources.patch(
-        eventKind,
-        at,
-        { type: 'merge', body: { count: Number(object['count'] ?? 1) + 1, lastTimestamp: now } },
-        manager,
-      )
-    } catch (error) {
-      if (!hasCode(error, 'NOT_FOUND')) throw error
+    const there = await absentIfNotFound(resources.get(eventKind, at))
+    if (there === undefined) {
       await resources.create(eventKind, body(about, event, { at, now }), manager)
+      return
     }
+    const { resourceVersion } = there.object.metadata
+    const again = { count: Number(there.object['count'] ?? 1) + 1, lastTimestamp: now, metadata: { resourceVersion } }
+    await resources.patch(eventKind, at, { type: 'merge', body: again }, manager)
   }
 
   return {
     record: async (about, event) => {
       try {
-        await count(about, event)
+        await onNewest(() => count(about, event), { isConflict: isOvertaken })
       } catch (error) {
         logger.warn('event not recorded', { reason: event.reason, name: about.metadata.name, error: String(error) })
       }
     },
   }
+}
+
+/** An equal event was recorded just now, or was removed. */
+function isOvertaken(error: unknown): boolean {
+  return isOvertakenWrite(error) || hasCode(error, 'ALREADY_EXISTS')
 }
 
 interface EventPlace {

@@ -63,6 +63,23 @@ it.each(['-', '.'])('tells of an object whose long name has %j where that of the
   expect(await env.page('/api/v1/namespaces/default/events')).toContain('it was made')
 })
 
+it('counts equal events that are recorded at once', async () => {
+  const reconciler = defineReconciler(Widget, {
+    reconcile: async ({ spec: { size } }, ctx) => {
+      await Promise.all(Array.from({ length: size }, () => ctx.event('Normal', 'Told', 'it was made')))
+      return done()
+    },
+  })
+  await using env = await createTestEnv({ reconcilers: [reconciler] })
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 4 } })
+  await env.settle()
+  await env.apply(Widget, { metadata: { name: 'w' }, spec: { size: 3 } })
+  await env.settle()
+  const { items } = JSON.parse(await env.page('/api/v1/namespaces/default/events')) as { items: readonly JsonObject[] }
+  expect(items.map(({ count }) => count)).toEqual([7])
+  expect(env.logs.filter(({ message }) => message === 'event not recorded')).toEqual([])
+})
+
 interface Given {
   /** The event that is there; or how the look for it fails. */
   readonly there?: object | ErrorCode
@@ -93,7 +110,7 @@ async function recorded({ there = 'NOT_FOUND', metadata, isOfCluster = false, ev
     resources: {
       get: async () => {
         if (typeof there === 'string') throw new OperatingError(there, 'no')
-        return { object: there }
+        return { object: { ...there, metadata: { resourceVersion: '3' } } }
       },
       patch: async (_kind: object, at: object, patch: object) => void written.push({ at, patch }),
       create: async (_kind: object, body: object) => void written.push(body),
@@ -143,7 +160,10 @@ describe('an event', () => {
     expect(written).toEqual([
       {
         at: { namespace: 'default', name: expect.stringMatching(/^w\./) },
-        patch: { type: 'merge', body: { count, lastTimestamp: '1970-01-01T00:00:00.005000Z' } },
+        patch: {
+          type: 'merge',
+          body: { count, lastTimestamp: '1970-01-01T00:00:00.005000Z', metadata: { resourceVersion: '3' } },
+        },
       },
     ])
   })
