@@ -299,15 +299,19 @@ describe('what a dump cannot hold', () => {
     const from =
       await freshDatabase(`CREATE TABLE t (a int, b text); GRANT SELECT ON t TO PUBLIC; GRANT UPDATE (a) ON t TO PUBLIC;
       CREATE STATISTICS s ON a, b FROM t; ALTER TABLE t ALTER b SET STORAGE EXTERNAL; ALTER TABLE t REPLICA IDENTITY FULL;
+      CREATE TABLE p (a int) PARTITION BY LIST (a); ALTER TABLE p REPLICA IDENTITY FULL; ALTER TABLE p ALTER a SET STATISTICS 9;
+      CREATE INDEX i ON t ((a + 1)); ALTER INDEX i ALTER COLUMN 1 SET STATISTICS 9;
+      CREATE EXTENSION hstore; CREATE EXTENSION pg_trgm; COMMENT ON EXTENSION pg_trgm IS 'three at once';
       COMMENT ON STATISTICS s IS 'both'; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC`)
     const leftOut = await withDump({ endpoint: from, takenMs: 0, signal: deadline() }, async (open) => open.leftOut)
     expect(leftOut).toEqual([
+      'comments on extensions: 1',
       'comments on statistics objects: 1',
       'default privileges: 1',
       'extended statistics: 1',
       'objects with granted privileges: 2',
-      'replica identities: 1',
-      'storage settings of columns: 1',
+      'replica identities: 2',
+      'storage settings of columns: 3',
     ])
   })
 

@@ -130,16 +130,19 @@ const leftOutQuery = `
   UNION ALL SELECT 'tablespaces', (SELECT count(*) FROM relations WHERE reltablespace <> 0)::text
   UNION ALL SELECT 'access methods of tables', (SELECT count(*) FROM relations r JOIN pg_am m ON m.oid = r.relam
                                                  WHERE r.relkind IN ('r', 'm') AND m.amname <> 'heap')::text
-  UNION ALL SELECT 'replica identities', (SELECT count(*) FROM relations WHERE relkind = 'r' AND relreplident <> 'd')::text
+  UNION ALL SELECT 'replica identities', (SELECT count(*) FROM relations WHERE relkind IN ('r', 'p') AND relreplident <> 'd')::text
   UNION ALL SELECT 'clustered indexes', (SELECT count(*) FROM pg_index x JOIN relations r ON r.oid = x.indrelid WHERE x.indisclustered)::text
   UNION ALL SELECT 'invalid indexes', (SELECT count(*) FROM pg_index x JOIN relations r ON r.oid = x.indrelid WHERE NOT x.indisvalid)::text
   UNION ALL SELECT 'storage settings of columns', (SELECT count(*) FROM pg_attribute a JOIN relations r ON r.oid = a.attrelid
       JOIN pg_type t ON t.oid = a.atttypid
-     WHERE r.relkind IN ('r', 'm') AND a.attnum > 0 AND NOT a.attisdropped
-       AND (a.attstorage <> t.typstorage OR a.attcompression <> '' OR a.attoptions IS NOT NULL OR coalesce(a.attstattarget, -1) >= 0))::text
+     WHERE a.attnum > 0 AND NOT a.attisdropped AND (coalesce(a.attstattarget, -1) >= 0 OR r.relkind IN ('r', 'm', 'p')
+       AND (a.attstorage <> t.typstorage OR a.attcompression <> '' OR a.attoptions IS NOT NULL)))::text
   UNION ALL SELECT 'storage settings of large values', (SELECT count(*) FROM relations r JOIN pg_class t ON t.oid = r.reltoastrelid
                                                          WHERE t.reloptions IS NOT NULL)::text
   UNION ALL SELECT 'comments on ' || i.type || 's', count(*)::text
       FROM ${commentedObjects} AND i.type NOT IN (${commentTypes}, 'extension')
      GROUP BY i.type
+  -- Each comes with a comment, which somebody may have changed.
+  UNION ALL SELECT 'comments on extensions', (SELECT count(*) FROM pg_extension e LEFT JOIN pg_available_extensions v ON v.name = e.extname
+      WHERE e.oid >= 16384 AND obj_description(e.oid, 'pg_extension') IS DISTINCT FROM v.comment)::text
   ORDER BY 1`
