@@ -24,8 +24,12 @@ export function failureClass(error: unknown): FailureClass {
   return status >= 400 && status < 500 && status !== 408 && status !== 425 ? 'terminal' : 'unknown'
 }
 
-/** A day at most. What is no time is none. */
+/** A far side that says "at once", or names a time that is over, would be called without a pause. */
+const retryAfterMsMin = 1_000
+
+/** From a second to a day. What is no time is none. */
 export function retryAfterMsOf(error: unknown): number {
   const { retryAfterMs = retryAfterMsDefault } = error instanceof HttpError ? error : {}
-  return retryAfterMs >= 0 ? Math.min(retryAfterMs, retryAfterMsMax) : retryAfterMsDefault
+  if (!(retryAfterMs >= 0)) return retryAfterMsDefault
+  return Math.min(Math.max(retryAfterMs, retryAfterMsMin), retryAfterMsMax)
 }

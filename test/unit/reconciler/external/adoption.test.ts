@@ -218,6 +218,22 @@ describe('what an API throws', () => {
     expect(await conditionIn(env, 'a')).toMatchObject({ message: 'the quota is used up' })
   })
 
+  it('is asked again after a second at the soonest, though the far side says at once', async () => {
+    let calls = 0
+    const update = async () => {
+      calls++
+      throw new HttpError(429, 'slow down', { retryAfterMs: 0 })
+    }
+    await using env = await start({ ...createFarSide().api, update })
+    await env.apply(Box, { metadata: { name: 'a' }, spec: {} })
+    await env.settle()
+    await env.patch(Box, 'a', { spec: { size: 2 } })
+    await env.advance('10s')
+    expect(calls).toBeGreaterThan(5)
+    expect(calls).toBeLessThan(13)
+    expect(await conditionIn(env, 'a', 'HotLoop')).toBeUndefined()
+  })
+
   it('has its stack in the log if it is a slip of the author', async () => {
     await using env = await failing(async () => (undefined as unknown as { readonly made: JsonObject }).made)
     expect(JSON.stringify(env.logs)).toContain('adoption.test.ts')

@@ -80,8 +80,8 @@ describe('what happens next', () => {
 
   it('a far side that names no time is asked again after 15 s', () => {
     expect(retryAfterMsOf(new HttpError(429, ''))).toBe(15_000)
-    expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 3 }))).toBe(3)
-    expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 0 }))).toBe(0)
+    expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 3_000 }))).toBe(3_000)
+    expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 0 }))).toBe(1_000)
     for (const retryAfterMs of [Number.NaN, -1])
       expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs }))).toBe(15_000)
     expect(retryAfterMsOf(new HttpError(429, '', { retryAfterMs: 1e25 }))).toBe(86_400_000)
