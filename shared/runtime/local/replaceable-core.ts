@@ -1,4 +1,5 @@
 import { createOverruns, type Overruns } from '../../engine/turn/overruns.ts'
+import { OperatingError } from '../../model/errors.ts'
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http-handler.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 import type { FollowedCore } from './core.ts'
@@ -20,7 +21,8 @@ export interface ReplaceableCore {
   /**
    * Loads the reconcilers again, and runs every object by these. Clients stay connected, and are answered meanwhile. A
    * run that is under way has `graceMs` to end. If its function goes on after that, its object waits for the end, and
-   * others do not. Rejects if these cannot be loaded or cannot start: those of before go on then.
+   * others do not. Rejects if these cannot be loaded or cannot start: those of before go on then. Rejects once it is to
+   * stop, too.
    */
   replace(graceMs: number): Promise<void>
   stop(graceMs: number): Promise<void>
@@ -36,6 +38,7 @@ export async function startReplaceableCore({
   let controllers = await load()
   let core = await begin(controllers)
   let replacing = Promise.resolve()
+  let isStopping = false
 
   async function begin(these: readonly Controller[]): Promise<FollowedCore> {
     const begun = await start(these, overruns)
@@ -54,6 +57,7 @@ export async function startReplaceableCore({
   }
 
   async function replaceNow(graceMs: number): Promise<void> {
+    if (isStopping) throw stoppingError()
     const others = await load()
     await core.stop(graceMs)
     try {
@@ -87,9 +91,15 @@ export async function startReplaceableCore({
       return replaced
     },
     stop: async (graceMs) => {
+      isStopping = true
       await replacing
       await core.stop(graceMs)
       resolve()
     },
   }
+}
+
+/** Nobody would stop what is started from then on. */
+function stoppingError(): OperatingError {
+  return new OperatingError('UNAVAILABLE', 'the control plane takes no other reconcilers: it stops')
 }

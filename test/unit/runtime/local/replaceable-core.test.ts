@@ -52,4 +52,22 @@ describe('the core of a process that takes other reconcilers', () => {
     await expect(core.replace(0)).rejects.toThrow('no b')
     await expect(core.ended).rejects.toThrow('no a')
   })
+
+  it('is not replaced once it is to stop', async () => {
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { core, told } = await startAll(['a', 'b', 'c', 'd'], async () => {
+      begun.resolve()
+      await gate.promise
+    })
+    const first = core.replace(0)
+    await begun.promise
+    const second = core.replace(0)
+    const stopped = core.stop(0)
+    gate.resolve()
+    await first
+    await expect(second).rejects.toThrow('it stops')
+    await stopped
+    await expect(core.replace(0)).rejects.toThrow('it stops')
+    expect(told).toEqual(['start a', 'stop a', 'start b', 'stop b'])
+  })
 })
