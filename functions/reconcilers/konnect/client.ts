@@ -71,7 +71,7 @@ export function createKonnectClient({ secret, ctx, fetch, ...given }: KonnectCli
       const answer = parseAnswer(await readText(response))
       if (response.ok) return answer
       const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), ctx.now())
-      throw toHttpError(response.status, answer, retryAfterMs)
+      throw toHttpError(response.status, answer, { retryAfterMs, conceal: (text) => ctx.outside.conceal(text) })
     },
   }
 }

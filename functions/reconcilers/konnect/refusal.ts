@@ -6,7 +6,11 @@ import { HttpError, MissingReferenceError, type Json, type JsonObject } from '..
  * errors for the entities in them (`message`, `details`). The latter say 400 for what is elsewhere a 409: a name that
  * is taken, a reference to what is not there. Of long texts the beginning is kept: the message stands in a status.
  */
-export function toHttpError(status: number, answer: JsonObject | undefined, retryAfterMs?: number): HttpError {
+export function toHttpError(
+  status: number,
+  answer: JsonObject | undefined,
+  { retryAfterMs, conceal = (text) => text }: RefusalOptions = {},
+): HttpError {
   const details = objects(answer?.['details'])
   const texts = [
     answer?.['title'],
@@ -15,7 +19,7 @@ export function toHttpError(status: number, answer: JsonObject | undefined, retr
     ...reasons(details),
   ]
   const said = texts.filter((text) => typeof text === 'string' && text !== '').join(': ')
-  const message = shorten(`${status} ${said}`.trim())
+  const message = shorten(conceal(`${status} ${said}`.trim().slice(0, readLengthMax)))
   const options = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (status !== 400 || details.length === 0 || details.some(({ type }) => type !== 'ERROR_TYPE_REFERENCE'))
     return new HttpError(status, message, options)
@@ -24,7 +28,15 @@ export function toHttpError(status: number, answer: JsonObject | undefined, retr
     : new MissingReferenceError(status, message, options)
 }
 
+interface RefusalOptions {
+  readonly retryAfterMs?: number | undefined
+  /** Leaves out what is secret, before the text is cut: a piece of a secret would be found by nobody. */
+  readonly conceal?: (text: string) => string
+}
+
 const messageLengthMax = 500
+/** Much more than that, and less than an answer may have. */
+const readLengthMax = 10_000
 
 function shorten(text: string): string {
   return text.length <= messageLengthMax ? text : `${text.slice(0, messageLengthMax - 1)}…`

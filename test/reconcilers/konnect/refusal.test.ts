@@ -44,5 +44,9 @@ it('of a long text the beginning stands in the message', () => {
 })
 
 it('an answer without a body, and the time to wait', () => {
-  expect(toHttpError(429, undefined, 7_000)).toMatchObject({ status: 429, message: '429', retryAfterMs: 7_000 })
+  expect(toHttpError(429, undefined, { retryAfterMs: 7_000 })).toMatchObject({
+    status: 429,
+    message: '429',
+    retryAfterMs: 7_000,
+  })
 })
