@@ -1,7 +1,7 @@
 import { conditionOf } from '../../model/conditions.ts'
 import { isPaused, reconcileRequestAnnotation } from '../../model/control-annotations.ts'
 import { durationMs } from '../../model/duration.ts'
-import { absentIfNotFound } from '../../model/errors.ts'
+import { absentIfNotFound, hasCode } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { parseTimestamp, timestamp } from '../../model/time.ts'
 import type { Context } from '../context.ts'
@@ -158,7 +158,10 @@ interface Waking {
   readonly share: number
 }
 
-/** Has those run whose code is not that of their share. How many are left for another run. */
+/**
+ * Has those run whose code is not that of their share. How many are left for another run. One whose own state keeps it
+ * from being woken, as for want of room, has the code of its share with its next run, and keeps no other waiting.
+ */
 async function wake(all: readonly ApiObject[], { kind, trial, share }: Waking, ctx: Context): Promise<number> {
   const request = `canary ${trial.version} ${share} in the trial of ${trial.startedAt}`
   const wrong = all.filter((object) => {
@@ -171,8 +174,13 @@ async function wake(all: readonly ApiObject[], { kind, trial, share }: Waking, c
   for (const { metadata } of wrong.slice(0, wokenMax)) {
     const place = { name: metadata.name, namespace: metadata.namespace ?? '' }
     const patch = { metadata: { annotations: { [reconcileRequestAnnotation]: request } } }
-    // One that is gone by now needs no run.
-    await absentIfNotFound(ctx.patch(kind, place, patch))
+    try {
+      // One that is gone by now needs no run.
+      await absentIfNotFound(ctx.patch(kind, place, patch))
+    } catch (error) {
+      if (!hasCode(error, 'TOO_LARGE', 'INVALID', 'FORBIDDEN')) throw error
+      ctx.log.warn('an object could not be woken', { ...place, error: error.message })
+    }
   }
   return Math.max(0, wrong.length - wokenMax)
 }

@@ -137,6 +137,23 @@ describe('a Canary', () => {
     expect(pages.filter((page) => conditionOf(page as never, 'Canary') !== undefined)).toEqual([])
   })
 
+  it('wakes all others, and takes them back, though one has no room to be woken', async () => {
+    await using env = await start({})
+    const fill = (size: number) => env.apply(Page, { metadata: { name: 'a-full' }, spec: { text: 'x'.repeat(size) } })
+    const limit = 350 * 1_024
+    const tooLarge = await fill(limit).catch(String)
+    await fill(2 * limit - Number(/would take (\d+) bytes/.exec(String(tooLarge))?.[1]))
+    await env.settle()
+    await env.apply(Canary, { ...trial, spec: { version: 'v2', shares: [100] } })
+    await env.advance('1m')
+    expect(await by(env, 'v2')).toHaveLength(count)
+    expect(await env.get(Canary, at)).toMatchObject({ status: { trial: { objects: count + 1, ran: count } } })
+    expect(JSON.stringify(env.logs)).toContain('an object could not be woken')
+    await env.patch(Canary, at.name, { spec: { decision: 'RollBack' } })
+    await env.advance('1m')
+    expect(await by(env, 'v1')).toHaveLength(count)
+  })
+
   it.each(['0s', '30s'])(
     'that holds each share for %s lets no broken code pass, though the grace is longer',
     async (hold) => {
