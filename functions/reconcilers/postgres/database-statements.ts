@@ -39,19 +39,15 @@ export async function ensureAll(
       await ensureDatabase(sql, { ...ownedDatabase, owner: login.user, encoding: 'UTF8', connectionLimit: -1 }),
     )
   })
+  const wantedGrants = grants.map(({ role, privileges }) => ({ to: role, privileges }))
+  const wantedExtensions = extensions.map((name) => ({ name }))
   await withConnection({ ...admin, database: login.database }, ctx.signal, async (sql) => {
-    await tell(
-      await ensureExtensions(
-        sql,
-        extensions.map((name) => ({ name })),
-      ),
-    )
-    await tell(
-      await ensureGrants(
-        sql,
-        grants.map(({ role, privileges }) => ({ to: role, privileges })),
-      ),
-    )
+    // A new database lets everybody in: that ends first, and neither of the two waits for the other.
+    try {
+      await tell(await ensureGrants(sql, wantedGrants))
+    } finally {
+      await tell(await ensureExtensions(sql, wantedExtensions))
+    }
   })
 }
 

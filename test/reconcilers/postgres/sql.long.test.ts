@@ -6,6 +6,7 @@ import type { Server } from '../../../functions/reconcilers/postgres/server/home
 import { type Endpoint, type Sql, withConnection } from '../../../functions/reconcilers/postgres/sql/connection.ts'
 import { dropDatabase, ensureDatabase } from '../../../functions/reconcilers/postgres/sql/databases.ts'
 import { ensureExtensions } from '../../../functions/reconcilers/postgres/sql/extensions.ts'
+import { ensureAll } from '../../../functions/reconcilers/postgres/database-statements.ts'
 import { closeServerDatabases, ensureGrants } from '../../../functions/reconcilers/postgres/sql/grants.ts'
 import { dropRole, ensureRole } from '../../../functions/reconcilers/postgres/sql/roles.ts'
 import { bringUp, deadline, openWorkbench, type Workbench } from './temporary-server.ts'
@@ -496,6 +497,31 @@ describe('in a database', () => {
       `revoked the right to grant CONNECT ${place} from "${one}"`,
       `revoked CONNECT ${place} from "${two}"`,
     ])
+  })
+})
+
+describe('a declared database', () => {
+  // Others log in there.
+  afterAll(() => query('GRANT CONNECT ON DATABASE postgres, template1 TO PUBLIC'))
+
+  it('lets nobody else in, though it cannot have one of its extensions, nor all of its grants be made', async () => {
+    const own = `declared_${serial}`
+    const ensure = (spec: object) =>
+      ensureAll(
+        { metadata: { ...role, namespace: 'shop', name: own }, spec: { ...declared, ...spec } } as never,
+        { admin, login: { ...login(), user: own, database: own } },
+        { event: async () => {}, signal: deadline() } as never,
+      )
+    const declared = { database: own, role: own, connectionLimit: -1, extensions: [], grants: [] }
+    const refused = ensure({ extensions: ['no_such'] })
+    await expect(refused).rejects.toMatchObject({ reason: 'ExtensionNotAvailable' })
+    expect(await query(`SELECT has_database_privilege('public', '${own}', 'CONNECT') AS open`)).toEqual([
+      { open: false },
+    ])
+    const grants = [{ role: 'nobody_yet', privileges: ['CONNECT'] }]
+    await expect(ensure({ extensions: ['pg_trgm'], grants })).rejects.toMatchObject({ reason: 'ObjectNotFound' })
+    const installed = 'SELECT extname AS name FROM pg_extension ORDER BY 1'
+    expect(await query(installed, { ...admin, database: own })).toEqual([{ name: 'pg_trgm' }, { name: 'plpgsql' }])
   })
 })
 
