@@ -114,8 +114,15 @@ async function giveUp(job: JobObject, failure: Failure, ctx: Context): Promise<O
   await ctx.event('Warning', reason, message)
   const told = ctx.outside.conceal(message).slice(0, messageLengthMax).toWellFormed()
   const failures = [...failuresOf(job), { database, reason, message: told }]
-  return again(0, { status: { ...statusOf(job), failures }, ready: waiting(reason, message) })
+  return again(restMs(job), { status: { ...statusOf(job), failures }, ready: waiting(reason, message) })
 }
+
+/** Until the next database. A hundred runs without a pause would count as a loop, and be slowed down. */
+function restMs(job: JobObject): number {
+  return dumpsOf(job).length + failuresOf(job).length < atOnceMax ? 0 : 1_000
+}
+
+const atOnceMax = 50
 
 /** The status has room for those of many databases. */
 const messageLengthMax = 500
@@ -146,7 +153,7 @@ async function oneDump(job: JobObject, database: string, work: Work): Promise<Ou
       `stored ${dumped.name}, ${dumped.sizeBytes} bytes${formatMaker(dumped.madeBy)}${formatLeftOut(dumped.leftOut)}`,
     )
     const status = { ...statusOf(job), dumps: [...dumpsOf(job), dumped] }
-    return again(0, {
+    return again(restMs(job), {
       status,
       ready: waiting('Dumping', `${status.dumps.length} of ${job.spec.databases.length} are dumped`),
     })

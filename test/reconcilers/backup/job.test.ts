@@ -46,6 +46,18 @@ const isDatabase = (key: unknown) => (key as { readonly kind?: string }).kind ==
 const condition = async (type: string) => (await get())?.status?.conditions?.find((one) => one.type === type)
 
 describe('a Job', () => {
+  it('of hundreds of small databases is no hot loop, and ends within minutes', async () => {
+    const databases = Array.from({ length: 130 }, (_, i) => `small-${i}`)
+    for (const name of databases) await env.applyManifest(databaseManifest(name))
+    await job({ databases })
+    await env.advance('5m')
+    expect([dump.count(), (await condition('HotLoop'))?.status, (await condition('Complete'))?.status]).toEqual([
+      130,
+      undefined,
+      'True',
+    ])
+  })
+
   it('dumps each of its databases once, says where, and is complete', async () => {
     await job()
     const found = await get()
