@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -92,6 +93,7 @@ export function writeBundle(
     writeFileSync(none, 'export const openAwsTraces = undefined, openAwsVault = undefined\n')
     const home = dirname(resolve(entry))
     const builtins = callBuiltins()
+    const partMark = `part-${randomUUID()}-`
     const { metafile, outputFiles } = buildSync({
       ...bundleOptions,
       // Texts name CommonJS modules by their paths from there.
@@ -104,7 +106,7 @@ export function writeBundle(
       entryPoints: [{ in: resolve(entry), out: 'index' }],
       outdir: directory,
       outExtension: { '.js': '.mjs' },
-      chunkNames: 'part-[hash]',
+      chunkNames: `${partMark}[hash]`,
       external: [...bundleOptions.external, ...builtins.options.external, `./${lateRe2}`],
       alias: {
         re2js: writeCallOfRe2(scratch),
@@ -114,7 +116,7 @@ export function writeBundle(
         ...builtins.options.alias,
       },
     })
-    for (const [name, text] of namePartsInOrder(outputFiles))
+    for (const [name, text] of namePartsInOrder(outputFiles, partMark))
       writeFileSync(join(directory, name), builtins.writeInto(text))
     const inputs = Object.keys(metafile.inputs).map((input) => resolve(home, input))
     const late = inputs.some((input) => input.endsWith(callOfRe2)) ? writeRe2(directory) : []
@@ -124,14 +126,14 @@ export function writeBundle(
   }
 }
 
-const partName = /part-[A-Z0-9]{8}/g
-
 /**
  * The files under their names. esbuild names a part by the paths of what is in it, which differ from one build to the
  * next and from one machine to another. Here it gets a number, in the order in which parts are imported: so the same
- * code is the same bundle, and a deployment changes the functions only whose code has changed.
+ * code is the same bundle, and a deployment changes the functions only whose code has changed. No code can have the
+ * mark in it by chance.
  */
-function namePartsInOrder(files: readonly OutputFile[]): ReadonlyMap<string, string> {
+function namePartsInOrder(files: readonly OutputFile[], mark: string): ReadonlyMap<string, string> {
+  const partName = new RegExp(`${mark}[A-Z0-9]{8}`, 'g')
   const textOf = new Map(files.map(({ path, text }) => [basename(path, '.mjs'), text]))
   const numbered = new Map([['index', 'index']])
   // A map takes what is added while it is walked.

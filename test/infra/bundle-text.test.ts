@@ -58,6 +58,19 @@ it('a bundle has the modules of Node that it imports, in each way to write that'
   expect(second).toBe('/a/e function')
 })
 
+it('a bundle leaves texts alone that look like the name of one of its parts', () => {
+  using directory = temporaryDirectory('names-of-parts')
+  const file = join(directory.path, 'main.mjs')
+  writeFileSync(join(directory.path, 'late.mjs'), `export const late = 'part-ABCDEFGH'\n`)
+  writeFileSync(file, `const { late } = await import('./late.mjs')\nconsole.log('dumps/part-00000001.gz', late)\n`)
+  const out = join(directory.path, 'out')
+  mkdirSync(out)
+  writeBundle(file, 'export const reconcilers = []\n', out)
+  const { stdout } = spawnSync(process.execPath, [join(out, 'index.mjs')], { encoding: 'utf8' })
+  expect(stdout).toBe('dumps/part-00000001.gz part-ABCDEFGH\n')
+  expect(readdirSync(out).filter((name) => name.endsWith('.mjs'))).toEqual(['index.mjs', 'part-1.mjs'])
+})
+
 it('a module that cannot be loaded is told in a few lines, without the text of its bundle', () => {
   using directory = temporaryDirectory('broken-module')
   const file = join(directory.path, 'broken.ts')
