@@ -50,26 +50,62 @@ function describe(file: string): readonly ReconcilerDescription[] {
       `${file}: the list ${mixed} has an entry that is no reconciler: is a \`...\` missing ahead of a list?`,
     )
   if (found.length === 0) throw new Error(`${file} exports no reconciler, and no list of them`)
-  refuseSameNames(file, found)
-  return found
+  const each = [...new Map(found.map((one) => [one.id, one])).values()]
+  refuseRivals(file, each)
+  refuseSameNames(file, each)
+  return found.map(({ id: _, fansOut: __, ...one }) => one)
 }
 
 interface Described {
-  readonly found: readonly ReconcilerDescription[]
+  readonly found: readonly Found[]
   /** The name of a list that holds something else, too. */
   readonly mixed?: string
 }
 
-/** A queue is known by the name of its reconciler: of two each would take the keys of the other, and drop them. */
-function refuseSameNames(file: string, found: readonly ReconcilerDescription[]): void {
-  for (const [name, same] of Map.groupBy(found, (one) => one.name)) {
-    const kinds = new Set(same.map(({ group, kind }) => `${kind}.${group}`))
-    if (kinds.size > 1)
+interface Found extends ReconcilerDescription {
+  /** The same of one that is exported twice. */
+  readonly id: number
+  /** Whether other objects wake its own: that has a loop of its own. */
+  readonly fansOut: boolean
+}
+
+/** Every function throws where two are for one kind (`allControllers`): it would fail at each event. */
+function refuseRivals(file: string, each: readonly Found[]): void {
+  const all = [...each.map(({ name, group, kind }) => ({ name, of: `${kind}.${group}` })), ...ownControllers]
+  for (const [of, same] of Map.groupBy(all, (one) => one.of))
+    if (same.length > 1)
       throw new Error(
-        `${file}: the reconcilers of ${[...kinds].join(' and ')} are all called ${name}: give each a name of its own`,
+        `${file}: ${same.map(({ name }) => name).join(' and ')} are both for ${of}: a kind has one controller`,
+      )
+}
+
+/** A queue is known by the name of its loop: of two each would take the keys of the other, and drop them. */
+function refuseSameNames(file: string, each: readonly Found[]): void {
+  const taken = new Set([...ownLoops, ...each.filter(({ fansOut }) => fansOut).map(({ name }) => `${name}-fan-out`)])
+  for (const [name, same] of Map.groupBy(each, (one) => one.name)) {
+    const kinds = same.map(({ group, kind }) => `${kind}.${group}`)
+    if (kinds.length > 1)
+      throw new Error(
+        `${file}: the reconcilers of ${kinds.join(' and ')} are all called ${name}: give each a name of its own`,
+      )
+    if (taken.has(name))
+      throw new Error(
+        `${file}: the reconciler of ${kinds.join()} is called ${name}, as a loop of the control plane itself is: give it another name`,
       )
   }
 }
+
+/** The engine's own controllers, and the names of all its loops (shared/engine/loops/control-loops.ts). */
+const ownControllers = [
+  { name: 'namespace-lifecycle', of: 'Namespace.' },
+  { name: 'customresourcedefinition-lifecycle', of: 'CustomResourceDefinition.apiextensions.k8s.io' },
+]
+export const ownLoops: readonly string[] = [
+  ...ownControllers.map(({ name }) => name),
+  'garbage-collector',
+  'event-expiry',
+  'quota-usage',
+]
 
 /**
  * Node itself begins with the line that an error comes from, which is the whole bundle, and loses what it says behind
@@ -88,8 +124,13 @@ const isReconciler = (value) => typeof value?.reconcile === 'function' && typeof
 
 // The last line is the answer: a module may print what it likes. A timer that it starts does not hold us up.
 const describing = `${whatIsReconciler}
-const describe = (exportedAs, inList) => ({ name, kind: { group, kind }, timeoutMs, concurrency, finalizer, vault }) =>
-  ({ name, group, kind, timeoutMs, concurrency, finalizer, vault, exportedAs, inList })
+const known = []
+const idOf = (one) => known.includes(one) ? known.indexOf(one) : known.push(one) - 1
+const describe = (exportedAs, inList) => (one) => {
+  const { name, kind: { group, kind }, timeoutMs, concurrency, finalizer, vault, references = [], maps = [] } = one
+  const fansOut = references.length + maps.length > 0
+  return { name, group, kind, timeoutMs, concurrency, finalizer, vault, exportedAs, inList, fansOut, id: idOf(one) }
+}
 const found = Object.entries(module).flatMap(([name, value]) => Array.isArray(value)
   ? value.filter(isReconciler).map(describe(name, true))
   : [value].filter(isReconciler).map(describe(name, false)))

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
-import { describeReconcilers } from '../../infra/bundling/reconciler-modules.ts'
+import { describeReconcilers, ownLoops } from '../../infra/bundling/reconciler-modules.ts'
+import { controlLoopNames } from '../../shared/engine/loops/control-loops.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { bundledText } from './bundled-text.ts'
 import { longOnly } from '../support/strength.ts'
@@ -94,6 +95,37 @@ it('reconcilers of one name are refused in the synthesis; that one is exported t
   expect(() => describeReconcilers(write('twice.ts', 'b.test'))).toThrow(
     'the reconcilers of Page.a.test and Page.b.test are all called page: give each a name of its own',
   )
+})
+
+it.each([
+  ['two for one kind', `page('a'), page('b')`, 'a and b are both for Page.a.test'],
+  ['two for one kind, of one name', `page('a'), page('a')`, 'a and a are both for Page.a.test'],
+  [
+    "one for a kind of the engine's own",
+    `page('spaces', { group: '', kind: 'Namespace' })`,
+    'spaces and namespace-lifecycle are both for Namespace.',
+  ],
+  [
+    "one that is called as a loop of the engine's",
+    `page('garbage-collector')`,
+    'the reconciler of Page.a.test is called garbage-collector, as a loop of the control plane itself is',
+  ],
+  [
+    'one that is called as the loop of another, whose objects others wake',
+    `page('a', undefined, [{}]), page('a-fan-out', { group: 'b.test', kind: 'Page' })`,
+    'the reconciler of Page.b.test is called a-fan-out, as a loop of the control plane itself is',
+  ],
+])('%s are refused in the synthesis, since no function would start', (_, list, message) => {
+  using directory = temporaryDirectory('rivals')
+  const file = join(directory.path, 'rivals.ts')
+  const page = `const page = (name, kind = { group: 'a.test', kind: 'Page' }, maps = []) => ({ name, kind, maps, reconcile() {} })`
+  writeFileSync(file, `${page}\nexport const reconcilers = [${list}]\n`)
+  expect(() => describeReconcilers(file)).toThrow(message)
+})
+
+it("the synthesis knows the names of the engine's own loops", () => {
+  const none = { controllers: [], resources: {}, catalog: {} } as unknown as Parameters<typeof controlLoopNames>[0]
+  expect(ownLoops.toSorted()).toEqual(controlLoopNames(none).toSorted())
 })
 
 it('a bundle works out a definition when it is asked for: the synthesis has checked it', () => {
