@@ -173,6 +173,19 @@ describe('setpoint init', () => {
     })
   })
 
+  it('leaves a package where the manifest has it, since npm takes the development dependency of two', () => {
+    const found = {
+      dependencies: { 'aws-cdk-lib': '^2.280.0' },
+      devDependencies: { zod: '^4.7.0' },
+      optionalDependencies: { constructs: '^10.9.0' },
+    }
+    const { dependencies, devDependencies, optionalDependencies } = completeManifest(found, 'a')
+    expect(dependencies).toEqual({ 'aws-cdk-lib': '^2.280.0', setpoint: appDependencies.dependencies.setpoint })
+    const { 'aws-cdk-lib': _, constructs: __, ...others } = appDependencies.devDependencies
+    expect(devDependencies).toEqual({ ...others, zod: '^4.7.0' })
+    expect(optionalDependencies).toEqual(found.optionalDependencies)
+  })
+
   it('says that a package of CommonJS becomes one of ES modules, and nothing of any other', async () => {
     const other = makeApp('commonjs')
     writeFileSync(join(other, 'package.json'), JSON.stringify({ name: 'mine', type: 'commonjs' }))

@@ -36,6 +36,7 @@ export interface AppManifest {
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
 /** The versions that this version is tested with. */
@@ -62,10 +63,14 @@ const scripts = {
 
 /**
  * The manifest with what the repository needs. What it has is kept, but for the test script that `npm init` writes, and
- * for its type: the files are ES modules.
+ * for its type: the files are ES modules. A package stays where it is: of one that is named twice, npm takes what
+ * `devDependencies` say.
  */
 export function completeManifest(found: AppManifest, directory: string): AppManifest {
   const { test, ...kept } = found.scripts ?? {}
+  const known = { ...found.dependencies, ...found.devDependencies, ...found.optionalDependencies }
+  const lacking = (needed: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(needed).filter(([name]) => !Object.hasOwn(known, name)))
   const ownTest = test === undefined || test.includes('no test specified') ? {} : { test }
   return {
     name: directory.toLowerCase().replaceAll(/[^a-z0-9._-]/g, '-'),
@@ -73,8 +78,8 @@ export function completeManifest(found: AppManifest, directory: string): AppMani
     ...found,
     type: 'module',
     scripts: { ...scripts, ...kept, ...ownTest },
-    dependencies: { ...appDependencies.dependencies, ...found.dependencies },
-    devDependencies: { ...appDependencies.devDependencies, ...found.devDependencies },
+    dependencies: { ...lacking(appDependencies.dependencies), ...found.dependencies },
+    devDependencies: { ...lacking(appDependencies.devDependencies), ...found.devDependencies },
   }
 }
 
