@@ -103,13 +103,15 @@ function replayBatch(
   { DDBStreamBatchInfo: batch }: GivenUp,
 ): number | 'again' {
   const { shardId, startSequenceNumber: from, endSequenceNumber: to } = batch
-  const records = readRecords(aws, batch)
-  if (records === undefined) {
-    say(
-      `${shardId} has no records from ${from} on any more: they are older than a day, and the sweep has found their objects`,
-    )
-    return 0
+  const { records, isTrimmed, isWhole } = readRecords(aws, batch)
+  if (!isWhole) {
+    say(`${shardId} does not come from ${from} to ${to} within ${roundsMax} looks`)
+    return 'again'
   }
+  if (isTrimmed)
+    say(
+      `${shardId} has ${records.length === 0 ? 'none' : 'not all'} of the records from ${from} to ${to} any more: those that are gone are older than a day, and the sweep has found their objects`,
+    )
   for (const some of inSlices(records.map(asEvent))) {
     const answer = answerOf(() => invoke(relay, { Records: some }))
     if (answer instanceof FunctionFailed) {
@@ -150,31 +152,46 @@ function inSlices(events: readonly object[]): readonly (readonly object[])[] {
   return slices
 }
 
+interface Read {
+  readonly records: readonly StreamRecord[]
+  /** The stream has some of them no more, or all. */
+  readonly isTrimmed: boolean
+  /** All that it has of them were read. */
+  readonly isWhole: boolean
+}
+
+/** What the stream still has of a batch: what is older than a day goes from it one by one, the first ones first. */
+function readRecords(aws: AnswerAws, batch: GivenUp['DDBStreamBatchInfo']): Read {
+  const first = ['--shard-iterator-type=AT_SEQUENCE_NUMBER', `--sequence-number=${batch.startSequenceNumber}`]
+  const read = readFrom(aws, batch, first) ?? readFrom(aws, batch, ['--shard-iterator-type=TRIM_HORIZON'])
+  if (read === undefined) return { records: [], isTrimmed: true, isWhole: true }
+  return { ...read, isTrimmed: read.records[0]?.dynamodb.SequenceNumber !== batch.startSequenceNumber }
+}
+
 /** A stream has ten calls' worth of records at most between two that one batch held. */
 const roundsMax = 100
 
-/** Undefined for what the stream has no more. */
-function readRecords(aws: AnswerAws, batch: GivenUp['DDBStreamBatchInfo']): readonly StreamRecord[] | undefined {
-  const { shardId, streamArn, startSequenceNumber, endSequenceNumber } = batch
-  const place = [`--stream-arn=${streamArn}`, `--shard-id=${shardId}`, '--shard-iterator-type=AT_SEQUENCE_NUMBER']
-  const found: StreamRecord[] = []
+/** Undefined where the stream has no such place any more. */
+function readFrom(
+  aws: AnswerAws,
+  { shardId, streamArn, startSequenceNumber, endSequenceNumber }: GivenUp['DDBStreamBatchInfo'],
+  place: readonly string[],
+): Omit<Read, 'isTrimmed'> | undefined {
+  const [start, end] = [BigInt(startSequenceNumber), BigInt(endSequenceNumber)]
+  const records: StreamRecord[] = []
   try {
-    const asking = ['dynamodbstreams', 'get-shard-iterator', ...place, `--sequence-number=${startSequenceNumber}`]
-    let { ShardIterator: iterator } = aws(asking) as { readonly ShardIterator?: string }
+    const asking = ['dynamodbstreams', 'get-shard-iterator', `--stream-arn=${streamArn}`, `--shard-id=${shardId}`]
+    let { ShardIterator: iterator } = aws([...asking, ...place]) as { readonly ShardIterator?: string }
     for (let round = 0; iterator !== undefined && round < roundsMax; round++) {
-      const { Records, NextShardIterator } = aws([
-        'dynamodbstreams',
-        'get-records',
-        `--shard-iterator=${iterator}`,
-      ]) as {
+      const page = aws(['dynamodbstreams', 'get-records', `--shard-iterator=${iterator}`]) as {
         readonly Records: readonly StreamRecord[]
         readonly NextShardIterator?: string
       }
-      found.push(...Records.filter((one) => BigInt(one.dynamodb.SequenceNumber) <= BigInt(endSequenceNumber)))
-      const isOver = Records.some((one) => BigInt(one.dynamodb.SequenceNumber) >= BigInt(endSequenceNumber))
-      iterator = isOver ? undefined : NextShardIterator
+      const numbered = page.Records.map((one) => ({ one, at: BigInt(one.dynamodb.SequenceNumber) }))
+      records.push(...numbered.flatMap(({ one, at }) => (at >= start && at <= end ? [one] : [])))
+      iterator = numbered.some(({ at }) => at >= end) ? undefined : page.NextShardIterator
     }
-    return found
+    return { records, isWhole: iterator === undefined }
   } catch (error) {
     if (/TrimmedDataAccess|ResourceNotFound/.test(String(error))) return undefined
     throw error

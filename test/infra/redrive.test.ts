@@ -69,12 +69,14 @@ interface Fate {
   readonly bytes?: number
   /** SQS moves the dead letters of a command of before. */
   readonly isMoving?: boolean
+  /** The stream says nothing of what is behind this record, however often it is asked. */
+  readonly silentFrom?: number
   /** The queue gives one message at a time, and hides none for so long that it is not there again. */
   readonly isForgetful?: boolean
 }
 
 function world({ messages = [], dead = 0, trimmedBelow = 0, bad, slow, bytes = 1, ...is }: Fate): World {
-  const { isForgetful = false, isMoving = false } = is
+  const { isForgetful = false, isMoving = false, silentFrom = Infinity } = is
   const [asked, said, relayed]: [string[], string[], DynamoDBRecord[]] = [[], [], []]
   const waiting = [...messages]
   const answers: Readonly<Record<string, (args: readonly string[]) => unknown>> = {
@@ -87,7 +89,8 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, slow, bytes = 1
       },
     }),
     'receive-message': () => {
-      if (asked.length > 100) throw new Error('it goes on for ever')
+      if (asked.filter((line) => line.startsWith('receive-message')).length > 100)
+        throw new Error('it goes on for ever')
       const given = waiting.splice(0, isForgetful ? 1 : 10)
       if (isForgetful) waiting.push(...given)
       return { Messages: given }
@@ -103,6 +106,7 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, slow, bytes = 1
       throw new Error(`An error occurred (AWS.SimpleQueueService.UnsupportedOperation): ${why} at a given time.`)
     },
     'get-shard-iterator': (args) => {
+      if (args.includes('--shard-iterator-type=TRIM_HORIZON')) return { ShardIterator: String(trimmedBelow) }
       const from = Number(args.find((arg) => arg.startsWith('--sequence-number='))?.split('=')[1])
       if (from < trimmedBelow) throw new Error('An error occurred (TrimmedDataAccessException)')
       return { ShardIterator: String(from) }
@@ -110,6 +114,7 @@ function world({ messages = [], dead = 0, trimmedBelow = 0, bad, slow, bytes = 1
     // Four records at a time.
     'get-records': (args) => {
       const from = Number(args.find((arg) => arg.startsWith('--shard-iterator='))?.split('=')[1])
+      if (from >= silentFrom) return { Records: [], NextShardIterator: String(from) }
       return { Records: [0, 1, 2, 3].map((i) => record(from + i, bytes)), NextShardIterator: String(from + 4) }
     },
   }
@@ -199,6 +204,22 @@ describe('changes that the relay gave up', () => {
     expect(replayChanges(one)).toBe(1)
     expect(deleted(one)).toHaveLength(2)
     expect(one.said).toContainEqual(expect.stringContaining('older than a day'))
+  })
+
+  it('that the stream has in part are given to it as far as they are there', () => {
+    const one = world({ messages: [givenUp(5, 9)], trimmedBelow: 8 })
+    expect(replayChanges(one)).toBe(2)
+    expect(sequences(one)).toEqual([8, 9])
+    expect(deleted(one)).toHaveLength(1)
+    expect(one.said).toContainEqual(expect.stringContaining('has not all of the records from 5 to 9 any more'))
+  })
+
+  it('stay if the stream does not show all of them', () => {
+    const one = world({ messages: [givenUp(5, 15)], silentFrom: 9 })
+    let stayed = 0
+    expect(replayChanges(one, () => stayed++)).toBe(0)
+    expect([stayed, sequences(one), deleted(one)]).toEqual([1, [], []])
+    expect(one.said).toContainEqual(expect.stringContaining('does not come from 5 to 15'))
   })
 })
 
