@@ -86,7 +86,8 @@ async function run(): Promise<number> {
   }
   const [name = '', directory = 'cdk.out'] = positionals
   const { stack = '', at = '', from, switch: isSwitch = false } = values
-  return commands[name]?.({ stack, at, from, isSwitch, directory }) ?? misused
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  return command?.({ stack, at, from, isSwitch, directory }) ?? misused
 }
 
 try {

@@ -1,11 +1,11 @@
 import type { AnswerAws } from './aws-command.ts'
 
-/** What a control plane is made of, behind its id: parts of logical ids, which never change. */
+/** What a control plane is made of, behind its id: ids of constructs, which never change. */
 const parts = {
-  table: 'Table',
-  deadLetters: 'SystemDeadLetters',
-  failures: 'RelayFailures',
-  relay: 'RelayFunction',
+  table: ['Table'],
+  deadLetters: ['System', 'DeadLetters'],
+  failures: ['Relay', 'Failures'],
+  relay: ['RelayFunction'],
 } as const
 
 /** The one resource of a control plane that is known by its type, and that no app has besides. */
@@ -27,14 +27,23 @@ export function findResources({ aws, stack }: { readonly aws: AnswerAws; readonl
   const listing = ['cloudformation', 'list-stack-resources', `--stack-name=${stack}`]
   const { StackResourceSummaries: all } = aws(listing) as { readonly StackResourceSummaries: readonly Resource[] }
   const { LogicalResourceId: known = '' } = all.find(({ ResourceType }) => ResourceType === guard.type) ?? {}
-  const [, plane] = new RegExp(`^(\\w+)${guard.part}${hash}$`).exec(known) ?? []
-  if (plane === undefined) throw new Error(`the stack ${stack} has no ${guard.type}: it is no control plane`)
+  const [, named] = new RegExp(`^(\\w*${guard.part})${hash}$`).exec(known) ?? []
+  if (named === undefined) throw new Error(`the stack ${stack} has no ${guard.type}: it is no control plane`)
+  const planes = [named.slice(0, -guard.part.length), named]
   return (part, type) => {
-    const own = new RegExp(`^${plane}${parts[part]}${hash}$`)
-    const found = all.find((one) => one.ResourceType === type && own.test(one.LogicalResourceId))
-    if (found === undefined) throw new Error(`the stack ${stack} has no ${plane}${parts[part]}`)
-    return found.PhysicalResourceId
+    const ids = planes.map((plane) => logicalId(plane, parts[part]))
+    const own = new RegExp(`^(?:${ids.join('|')})${hash}$`)
+    const found = all.filter((one) => one.ResourceType === type && own.test(one.LogicalResourceId))
+    const [only] = found
+    if (only === undefined || found.length > 1)
+      throw new Error(`the stack ${stack} has ${found.length} resources of type ${type} that are called ${ids[0]}`)
+    return only.PhysicalResourceId
   }
+}
+
+/** As CDK makes it of a path: an id that the one before it ends with is left out, and so is the id `Default`. */
+function logicalId(plane: string, path: readonly string[]): string {
+  return path.reduce((id, part) => (id.endsWith(part) ? id : `${id}${part}`), plane)
 }
 
 /** What CDK puts behind the ids of a path. */

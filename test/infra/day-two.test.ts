@@ -74,6 +74,8 @@ describe('setpoint-aws', () => {
   it.each([
     [],
     ['restore'],
+    ['toString'],
+    ['__proto__'],
     ['redrive'],
     ['restore-table', '--stack=Setpoint-dev'],
     ['restore-table', '--stack=Setpoint-dev', '--at=yesterday'],

@@ -1,10 +1,12 @@
+import { CfnResource, Stack } from 'aws-cdk-lib'
 import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { changeOf } from '../../shared/adapters/aws/dynamodb/dynamodb-stream.ts'
 import { FunctionFailed } from '../../infra/aws-command.ts'
 import { findResources } from '../../infra/plane-resources.ts'
 import { redriveDeadLetters, replayChanges, type Redrive } from '../../infra/redrive.ts'
-import { deployed, resourcesOf } from './synthesized.ts'
+import { ControlPlane } from '../../infra/constructs/control-plane.ts'
+import { admin, deployed, fixtures, resourcesOf, unbundledApp } from './synthesized.ts'
 
 /** The resources of a stack as it is synthesized, by names that CloudFormation might give them. */
 const template = deployed().template()
@@ -243,6 +245,30 @@ describe('dead letters', () => {
     expect(one.asked.join('\n')).not.toContain('start-message-move-task')
     expect(one.said).toEqual(['there are no dead letters'])
   })
+})
+
+it.each(['Default', 'Relay', 'Table', 'AppControllers', 'my-plane'])(
+  'finds the parts of a control plane that is called %s, though CDK leaves ids out that come twice',
+  (id) => {
+    const stack = new Stack(unbundledApp(), 'Test')
+    new ControlPlane(stack, id, { reconcilers: fixtures, adminPrincipals: [admin] })
+    const all = stack.node
+      .findAll()
+      .filter(CfnResource.isCfnResource)
+      .map((one) => resourceOf(String(stack.resolve(one.logicalId)), one.cfnResourceType))
+    const find = findResources({ stack: 'Test', aws: () => ({ StackResourceSummaries: all }) })
+    expect(find('table', 'AWS::DynamoDB::Table')).toMatch(/Table\w{8}$/)
+    expect(find('deadLetters', 'AWS::SQS::Queue')).toMatch(/SystemDeadLetters\w{8}$/)
+    expect(find('failures', 'AWS::SQS::Queue')).toMatch(/RelayFailures\w{8}$/)
+    expect(find('relay', 'AWS::Lambda::Function')).toMatch(/RelayFunction\w{8}$/)
+  },
+)
+
+it('refuses to choose between two resources of one name', () => {
+  const twice = [...summaries, resourceOf('ControlPlaneTable01234567', 'AWS::DynamoDB::Table')]
+  const all = [...twice, resourceOf('ControlPlaneTable76543210', 'AWS::DynamoDB::Table')]
+  const find = findResources({ stack: 'Test', aws: () => ({ StackResourceSummaries: all }) })
+  expect(() => find('table', 'AWS::DynamoDB::Table')).toThrow('has 2 resources of type AWS::DynamoDB::Table')
 })
 
 it('refuses a stack that is no control plane', () => {
