@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { buildSync, type BuildOptions, type OutputFile } from 'esbuild'
+import { buildSync, type BuildOptions, type Metafile, type OutputFile } from 'esbuild'
 import { callBuiltins } from './builtin-modules.ts'
 import { thirdPartyNotices } from './notices.ts'
 
@@ -55,17 +55,26 @@ function writeCallOfRe2(scratch: string): string {
 
 const callOfRe2 = 'call-of-re2.mjs'
 
-/** Beside a bundle that calls it. Gives the files that are in it. */
-function writeRe2(directory: string): readonly string[] {
+/**
+ * Beside a bundle that calls it, and as the module that imports it finds it: the packages of an app need not see each
+ * other's. Gives the files that are in it.
+ */
+function writeRe2(directory: string, importer: string): readonly string[] {
   const { metafile } = buildSync({
     ...bundleOptions,
     format: 'cjs',
     banner: {},
     metafile: true,
-    stdin: { contents: `export { RE2JS } from 're2js'`, resolveDir: import.meta.dirname },
+    stdin: { contents: `export { RE2JS } from 're2js'`, resolveDir: dirname(importer) },
     outfile: join(directory, lateRe2),
   })
   return Object.keys(metafile.inputs)
+}
+
+/** The first file of a build that imports one of this name; undefined if none does. */
+function findImporter({ inputs }: Metafile, name: string): string | undefined {
+  const [file] = Object.entries(inputs).find(([, { imports }]) => imports.some(({ path }) => path.endsWith(name))) ?? []
+  return file
 }
 
 /** Modules that most functions do without. */
@@ -119,7 +128,8 @@ export function writeBundle(
     for (const [name, text] of namePartsInOrder(outputFiles, partMark))
       writeFileSync(join(directory, name), builtins.writeInto(text))
     const inputs = Object.keys(metafile.inputs).map((input) => resolve(home, input))
-    const late = inputs.some((input) => input.endsWith(callOfRe2)) ? writeRe2(directory) : []
+    const importer = findImporter(metafile, callOfRe2)
+    const late = importer === undefined ? [] : writeRe2(directory, resolve(home, importer))
     writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices([...inputs, ...late]))
   } finally {
     rmSync(scratch, { recursive: true })

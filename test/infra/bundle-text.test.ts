@@ -161,6 +161,22 @@ it('a bundle reads the engine of patterns when the first pattern is compiled', (
   expect(readFileSync(join(directory.path, 'THIRD-PARTY-NOTICES.txt'), 'utf8')).toMatch(/^re2js .*\(MIT\)$/m)
 })
 
+it('a bundle has the engine of patterns that the module finds which imports it: an app may see no other', () => {
+  using directory = temporaryDirectory('own-patterns')
+  const found = join(directory.path, 'framework', 'node_modules', 're2js')
+  mkdirSync(found, { recursive: true })
+  const manifest = { name: 're2js', version: '0.0.1', license: 'MIT', exports: './index.js', type: 'module' }
+  writeFileSync(join(found, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(found, 'index.js'), `export const RE2JS = { compile: (text) => 'compiled ' + text }\n`)
+  const file = join(directory.path, 'framework', 'main.mjs')
+  writeFileSync(file, `import { RE2JS } from 're2js'\nconsole.log(RE2JS.compile('a+'))\n`)
+  const out = join(directory.path, 'out')
+  mkdirSync(out)
+  writeBundle(file, 'export const reconcilers = []\n', out)
+  const { stdout } = spawnSync(process.execPath, [join(out, 'index.mjs')], { encoding: 'utf8' })
+  expect(stdout).toBe('compiled a+\n')
+})
+
 it('a bundle is the same each time, wherever it is made', longOnly, () => {
   using first = temporaryDirectory('bundle')
   using second = temporaryDirectory('bundle-of-a-longer-name')
