@@ -1,4 +1,14 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installable, type Manifest } from '../../infra/packaging/manifest.ts'
@@ -234,22 +244,43 @@ describe.skipIf(unreachable !== '' || !isLong)(
 
     it('writes a repository, and runs a control plane with its reconciler', async () => {
       await must(process.execPath, [command, 'init', 'example.dev/v1/Greeting'], alone)
-      await using plane = await startProgram(process.execPath, [command, 'start', '--port', '0'], { cwd: alone })
-      await plane.says(/ready at/)
-      using client = openApiClient(join(alone, '.setpoint/kubeconfig'))
-      const collection = '/apis/example.dev/v1/namespaces/default/greetings'
-      const body = {
-        apiVersion: 'example.dev/v1',
-        kind: 'Greeting',
-        metadata: { name: 'a' },
-        spec: { message: 'hello' },
-      }
-      expect(await client.send(`POST ${collection}`, { body })).toMatchObject({ status: 201 })
-      const seen = async (): Promise<unknown> => (await client.send(`GET ${collection}/a`)).body.status?.configMap
-      await expect.poll(seen).toBe('a-greeting')
+      await expectGreeting(process.execPath, alone)
+    })
+
+    it('does so on the oldest Node that its manifest names', async () => {
+      const manifest = readFileSync(join(alone, 'node_modules/setpoint/package.json'), 'utf8')
+      const { engines } = JSON.parse(manifest) as { readonly engines: { readonly node: string } }
+      const prefix = join(directory.path, 'oldest')
+      const oldest = `node@${engines.node.replace('>=', '')}.0`
+      await must('npm', ['install', '--prefer-offline', '--no-audit', '--prefix', prefix, oldest])
+      const node = join(prefix, 'node_modules/node/bin/node')
+      expect((await must(node, ['--version'])).stdout).toBe(`v${oldest.slice('node@'.length)}\n`)
+      await expectGreeting(node, alone)
     })
   },
 )
+
+/** A control plane of its own, which keeps what its run said. */
+async function expectGreeting(node: string, cwd: string): Promise<void> {
+  const command = join('node_modules', 'setpoint', 'functions', 'command', 'main.js')
+  const data = mkdtempSync(join(directory.path, 'data-'))
+  await using plane = await startProgram(node, [command, 'start', '--port', '0', '--data-dir', data], { cwd })
+  await plane.says(/ready at/)
+  using client = openApiClient(join(data, 'kubeconfig'))
+  const collection = '/apis/example.dev/v1/namespaces/default/greetings'
+  const body = {
+    apiVersion: 'example.dev/v1',
+    kind: 'Greeting',
+    metadata: { name: 'a' },
+    spec: { message: 'hello' },
+  }
+  expect(await client.send(`POST ${collection}`, { body })).toMatchObject({ status: 201 })
+  const seen = async (): Promise<unknown> => (await client.send(`GET ${collection}/a`)).body.status?.configMap
+  await expect.poll(seen).toBe('a-greeting')
+  const runs = async (): Promise<unknown> => (await client.send(`GET ${collection}/a/runs`)).body
+  const first: unknown = expect.objectContaining({ outcome: 'done', writes: 1 })
+  await expect.poll(runs).toMatchObject({ items: expect.arrayContaining([first]) })
+}
 
 const [kubectl] = await findKubectls()
 

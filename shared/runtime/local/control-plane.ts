@@ -20,6 +20,7 @@ import type { Logger } from '../../ports/logger.ts'
 import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { createDamageLook } from './damage-look.ts'
 import { makeDataDirectory } from './data-directory.ts'
+import { Opened } from './opened.ts'
 import { startReplaceableCore, type ReplaceableCore } from './replaceable-core.ts'
 import type { LocalCoreOptions } from './core.ts'
 import { startCoreWithRoles } from './core-with-roles.ts'
@@ -113,7 +114,7 @@ export async function startLocalControlPlane({
   const directory = resolve(dataDirectory)
   // Passable, not readable: what reconcilers keep in it may belong to other accounts. Our own files are for us alone.
   makeDataDirectory(directory, 0o711)
-  await using opened = new AsyncDisposableStack()
+  await using opened = new Opened()
   const files = filesIn(directory)
   const { file, witnesses, keyFile } = files
   const secrets = { keyFile, rotateKey }
@@ -149,7 +150,7 @@ export async function startLocalControlPlane({
     introduceAgain: () => ports.introduced.save('[]'),
   })
   serve(core.api)
-  opened.move()
+  opened.handOver()
   const stopping = new AbortController()
   void hourly(createRenewal({ place, endpoint, kubeconfig, server, logger }), logger, stopping.signal)
   void look.run(stopping.signal)

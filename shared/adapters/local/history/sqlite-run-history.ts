@@ -118,8 +118,9 @@ function keepPrivate(file: string): void {
 
 function createWriter(database: DatabaseSync, bytesMax: number): (runs: readonly Waiting[]) => void {
   const insert = database.prepare('INSERT INTO runs (uid, doc) VALUES (?, ?)')
+  // Node 22.18 binds no values to parameters with numbers.
   const trim = database.prepare(
-    'DELETE FROM runs WHERE uid = ?1 AND id <= (SELECT id FROM runs WHERE uid = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)',
+    'DELETE FROM runs WHERE uid = ? AND id <= (SELECT id FROM runs WHERE uid = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
   )
   const size = database.prepare(
     'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
@@ -128,7 +129,7 @@ function createWriter(database: DatabaseSync, bytesMax: number): (runs: readonly
   return (runs) => {
     database.exec('BEGIN')
     for (const { uid, run } of runs) insert.run(uid, JSON.stringify(run))
-    for (const uid of new Set(runs.map((one) => one.uid))) trim.run(uid, keptRuns)
+    for (const uid of new Set(runs.map((one) => one.uid))) trim.run(uid, uid, keptRuns)
     if (Number(size.get()?.['bytes']) > bytesMax) shrink.run(2 * waitingMax)
     database.exec('COMMIT')
   }
