@@ -12,12 +12,15 @@ const units: Readonly<Record<string, bigint>> = {
 }
 
 /** Longer texts are no durations. */
-const lengthMax = 100
+export const durationLengthMax = 100
 
 /** A duration as Go writes it, such as `1h30m`; undefined for any other text, and for what is beyond 292 years. */
 export function readDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n
-  if (text.length > lengthMax || !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/.test(text))
+  if (
+    text.length > durationLengthMax ||
+    !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/.test(text)
+  )
     return undefined
   let ns = 0n
   for (const [, digits = '', unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+)(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
@@ -52,7 +55,7 @@ const words: readonly (readonly [RegExp, bigint])[] = [
  */
 export function readFormatDuration(text: string): bigint | undefined {
   const exact = readDuration(text)
-  if (exact !== undefined || text.length > lengthMax) return exact
+  if (exact !== undefined || text.length > durationLengthMax) return exact
   const parts = [...text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)].flatMap(([, digits = '', word = '']) => {
     const [, size] = words.find(([form]) => form.test(word.toLowerCase())) ?? []
     return size === undefined ? [] : [BigInt(digits) * size]

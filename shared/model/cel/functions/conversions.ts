@@ -2,7 +2,7 @@ import { textLengthOf } from '../../schema/text-length.ts'
 import { typeNameOf } from '../equality.ts'
 import type { Meter } from '../meter.ts'
 import { spendText, type Functions } from '../overload.ts'
-import { showDuration, showTimestamp, readDuration, readTimestamp } from '../times.ts'
+import { durationLengthMax, showDuration, showTimestamp, readDuration, readTimestamp } from '../times.ts'
 import {
   CelDuration,
   CelFailure,
@@ -127,12 +127,16 @@ export const conversions: Functions = {
     return ns === undefined ? failure(a as string, 'google.protobuf.Timestamp') : moment(ns)
   },
   'duration(duration) duration': ([a]) => a as Value,
-  'duration(string) duration': ([a]) => {
+  'duration(string) duration': ([a], meter) => {
+    meter.spend(stepsOfDuration + Math.min((a as string).length, durationLengthMax) * stepsOfDurationCharacter)
     const ns = readDuration(a as string)
     return ns === undefined ? failure(a as string, 'google.protobuf.Duration') : new CelDuration(ns)
   },
   'duration(int) duration': ([a]) => new CelDuration(a as bigint),
 }
+
+const stepsOfDuration = 40
+const stepsOfDurationCharacter = 6
 
 function floorSeconds(ns: bigint): bigint {
   const seconds = ns / 1_000_000_000n

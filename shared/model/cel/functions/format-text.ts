@@ -46,7 +46,7 @@ function formatValue(value: Value, verb: string, precision: string | undefined, 
     }
     case 'x':
     case 'X':
-      return formatHex(value, verb)
+      return formatHex(value, verb, meter)
     case 'o':
       return wholeText(value, 8) ?? misfit('octal clause can only be used on integers', value)
     case 'b':
@@ -85,17 +85,20 @@ function formatFixed(value: Value, decimals: number): string | CelFailure {
     : groupedText(number, decimals)
 }
 
-function formatHex(value: Value, verb: 'x' | 'X'): string | CelFailure {
-  const hex = wholeText(value, 16) ?? hexOf(value)
+function formatHex(value: Value, verb: 'x' | 'X', meter: Meter): string | CelFailure {
+  const hex = wholeText(value, 16) ?? hexOf(value, meter)
   if (hex === undefined) return misfit('only integers, byte buffers, and strings can be formatted as hex', value)
   return verb === 'X' ? hex.toUpperCase() : hex
 }
 
-function hexOf(value: Value): string | undefined {
+function hexOf(value: Value, meter: Meter): string | undefined {
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
   if (!(bytes instanceof Uint8Array)) return undefined
+  meter.spend(bytes.length * stepsOfByte)
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
+
+const stepsOfByte = 3
 
 /** What stands alone is written as `string()` writes it. */
 function showValue(value: Value, meter: Meter): string | CelFailure {

@@ -1,4 +1,4 @@
-import type { Functions } from '../overload.ts'
+import type { Functions, Run } from '../overload.ts'
 import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
 
 /** An address of the internet, of either family. */
@@ -145,6 +145,21 @@ function toNetwork(text: string): Result {
   )
 }
 
+/** To read an address, with or without a network, or to write one. */
+const stepsOfAddress = 150
+/** To look whether an address is in one of a few networks. */
+const stepsOfLook = 50
+
+function spending(steps: number, run: (args: readonly Value[]) => Result): Run {
+  return (args, meter) => {
+    meter.spend(steps)
+    return run(args)
+  }
+}
+
+const reading = (run: (args: readonly Value[]) => Result): Run => spending(stepsOfAddress, run)
+const looking = (run: (args: readonly Value[]) => Result): Run => spending(stepsOfLook, run)
+
 function withAddress(text: string, next: (address: Address) => Result): Result {
   const address = toAddress(text)
   return address instanceof Address ? next(address) : address
@@ -160,32 +175,37 @@ function masked({ address, length }: Network): Network {
 }
 
 const addresses: Functions = {
-  'ip(string) net.IP': ([a]) => toAddress(a as string),
-  'isIP(string) bool': ([a]) => readAddress(a as string) !== undefined,
-  'ip.isCanonical(string) bool': ([a]) => withAddress(a as string, (address) => showAddress(address) === (a as string)),
-  'string(net.IP) string': ([a]) => showAddress(a as Address),
+  'ip(string) net.IP': reading(([a]) => toAddress(a as string)),
+  'isIP(string) bool': reading(([a]) => readAddress(a as string) !== undefined),
+  'ip.isCanonical(string) bool': spending(2 * stepsOfAddress, ([a]) =>
+    withAddress(a as string, (address) => showAddress(address) === (a as string)),
+  ),
+  'string(net.IP) string': reading(([a]) => showAddress(a as Address)),
   'net.IP.family() int': ([a]) => BigInt((a as Address).family),
-  'net.IP.isUnspecified() bool': ([a]) => isUnspecified(a),
-  'net.IP.isLoopback() bool': ([a]) => isLoopback(a),
-  'net.IP.isLinkLocalMulticast() bool': ([a]) => isLinkLocalMulticast(a),
-  'net.IP.isLinkLocalUnicast() bool': ([a]) => isLinkLocal(a),
-  'net.IP.isGlobalUnicast() bool': ([a]) =>
-    ![isUnspecified, isLoopback, isMulticast, isLinkLocal, isBroadcast].some((is) => is(a)),
+  'net.IP.isUnspecified() bool': looking(([a]) => isUnspecified(a)),
+  'net.IP.isLoopback() bool': looking(([a]) => isLoopback(a)),
+  'net.IP.isLinkLocalMulticast() bool': looking(([a]) => isLinkLocalMulticast(a)),
+  'net.IP.isLinkLocalUnicast() bool': looking(([a]) => isLinkLocal(a)),
+  'net.IP.isGlobalUnicast() bool': looking(
+    ([a]) => ![isUnspecified, isLoopback, isMulticast, isLinkLocal, isBroadcast].some((is) => is(a)),
+  ),
 }
 
 const networks: Functions = {
-  'cidr(string) net.CIDR': ([a]) => toNetwork(a as string),
-  'isCIDR(string) bool': ([a]) => readNetwork(a as string) !== undefined,
-  'string(net.CIDR) string': ([a]) => `${showAddress((a as Network).address)}/${(a as Network).length}`,
-  'net.CIDR.containsIP(net.IP) bool': ([a, b]) => holds(a as Network, b as Address),
-  'net.CIDR.containsIP(string) bool': ([a, b]) => withAddress(b as string, (address) => holds(a as Network, address)),
-  'net.CIDR.containsCIDR(net.CIDR) bool': ([a, b]) => holdsNetwork(a as Network, b as Network),
-  'net.CIDR.containsCIDR(string) bool': ([a, b]) => {
+  'cidr(string) net.CIDR': reading(([a]) => toNetwork(a as string)),
+  'isCIDR(string) bool': reading(([a]) => readNetwork(a as string) !== undefined),
+  'string(net.CIDR) string': reading(([a]) => `${showAddress((a as Network).address)}/${(a as Network).length}`),
+  'net.CIDR.containsIP(net.IP) bool': looking(([a, b]) => holds(a as Network, b as Address)),
+  'net.CIDR.containsIP(string) bool': reading(([a, b]) =>
+    withAddress(b as string, (address) => holds(a as Network, address)),
+  ),
+  'net.CIDR.containsCIDR(net.CIDR) bool': looking(([a, b]) => holdsNetwork(a as Network, b as Network)),
+  'net.CIDR.containsCIDR(string) bool': reading(([a, b]) => {
     const other = toNetwork(b as string)
     return other instanceof Network ? holdsNetwork(a as Network, other) : other
-  },
+  }),
   'net.CIDR.ip() net.IP': ([a]) => (a as Network).address,
-  'net.CIDR.masked() net.CIDR': ([a]) => masked(a as Network),
+  'net.CIDR.masked() net.CIDR': looking(([a]) => masked(a as Network)),
   'net.CIDR.prefixLength() int': ([a]) => BigInt((a as Network).length),
 }
 

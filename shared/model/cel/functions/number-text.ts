@@ -17,7 +17,16 @@ const exactBelow = 1e21
 export function groupedText(number: number, decimals: number): string {
   if (!Number.isFinite(number)) return endless(number)
   const [whole = '', ...rest] = fixedText(number, decimals).split('.')
-  return [whole.replace(/\d(?=(?:\d{3})+$)/g, '$&,'), ...rest].join('.')
+  return [inThousands(whole), ...rest].join('.')
+}
+
+/** A number has up to 309 digits. */
+function inThousands(whole: string): string {
+  const sign = whole.startsWith('-') ? '-' : ''
+  const first = (whole.length - sign.length) % 3 || 3
+  const groups = [whole.slice(0, sign.length + first)]
+  for (let at = sign.length + first; at < whole.length; at += 3) groups.push(whole.slice(at, at + 3))
+  return groups.join()
 }
 
 /** What `%e` writes, whatever precision it is given: `1.500000 × 10⁻⁰⁴`. */

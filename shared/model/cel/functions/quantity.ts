@@ -1,6 +1,7 @@
 import { nanosPerOne as one, parseQuantity } from '../../quantity.ts'
+import type { Meter } from '../meter.ts'
 import type { Functions, Run } from '../overload.ts'
-import { CelFailure, Opaque, type Result, type Value } from '../value.ts'
+import { CelFailure, Opaque, type Value } from '../value.ts'
 
 /** An amount as Kubernetes writes it: `1.5Gi`, `100m`. It counts in thousand-millionths. */
 class Quantity extends Opaque {
@@ -17,7 +18,12 @@ class Quantity extends Opaque {
   }
 }
 
-function readQuantity(text: string): Quantity | undefined {
+/** Longer texts are none. */
+const readLengthMax = 100
+const stepsOfCharacter = 4
+
+function readQuantity(text: string, meter: Meter): Quantity | undefined {
+  meter.spend(Math.min(text.length, readLengthMax) * stepsOfCharacter)
   const nano = parseQuantity(text)
   return nano === undefined ? undefined : new Quantity(nano)
 }
@@ -34,13 +40,13 @@ function calculated(calculate: (a: bigint, b: bigint) => bigint, scaled: 'quanti
   return ([a, b]) => new Quantity(calculate(nanoOf(a), scaled === 'int' ? (b as bigint) * one : nanoOf(b)))
 }
 
-function toQuantity(text: string): Result {
-  return readQuantity(text) ?? new CelFailure(`quantities must match the regular expression: ${text.slice(0, 100)}`)
-}
+const toQuantity: Run = ([text], meter) =>
+  readQuantity(text as string, meter) ??
+  new CelFailure(`quantities must match the regular expression: ${(text as string).slice(0, 100)}`)
 
 export const quantities: Functions = {
-  'quantity(string) kubernetes.Quantity': ([a]) => toQuantity(a as string),
-  'isQuantity(string) bool': ([a]) => readQuantity(a as string) !== undefined,
+  'quantity(string) kubernetes.Quantity': toQuantity,
+  'isQuantity(string) bool': ([a], meter) => readQuantity(a as string, meter) !== undefined,
   'kubernetes.Quantity.isInteger() bool': ([a]) => isWhole(nanoOf(a)),
   'kubernetes.Quantity.asInteger() int': ([a]) =>
     isWhole(nanoOf(a)) ? nanoOf(a) / one : new CelFailure('cannot convert value to integer'),

@@ -16,6 +16,20 @@ function onTexts(run: (a: string, b: string) => Value): Run {
   }
 }
 
+/** JavaScript's own way is fast, and changes letters beyond ASCII, too: where there are some, each run is changed. */
+function inAscii(run: (text: string) => string, letters: RegExp): Run {
+  return ([a], meter) => {
+    const text = a as string
+    const isAscii = !beyondAscii.test(text)
+    meter.spend(isAscii ? text.length >> 3 : text.length * stepsOfLetter)
+    return isAscii ? run(text) : text.replace(letters, run)
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const beyondAscii = /[^\x00-\x7f]/
+const stepsOfLetter = 2
+
 function onText(run: (text: string) => Value): Run {
   return ([a], meter) => {
     spendText(meter, a as string)
@@ -65,6 +79,7 @@ function substring(text: string, from: number, to?: number): Result {
 }
 
 function replace([text, sought, by]: readonly string[], most: number, meter: Meter): Result {
+  if (sought === '') meter.spend((text as string).length * stepsOfLetter)
   const pieces =
     sought === '' ? spread(text as string, most) : split(text as string, sought as string, most < 0 ? -1 : most + 1)
   const length = (text as string).length + pieces.length * (by as string).length
@@ -85,14 +100,6 @@ function split(text: string, by: string, most: number): readonly string[] {
   const all = by === '' ? Array.from(text) : splitText(text, by)
   if (most < 0 || all.length <= most) return all
   return [...all.slice(0, most - 1), all.slice(most - 1).join(by)]
-}
-
-function lower(text: string): string {
-  return text.replace(/[A-Z]+/g, (part) => part.toLowerCase())
-}
-
-function upper(text: string): string {
-  return text.replace(/[a-z]+/g, (part) => part.toUpperCase())
 }
 
 const joined: Run = ([list, by = ''], meter) => {
@@ -138,8 +145,8 @@ export const strings: Functions = {
     spendPoints(meter, a as string)
     return lastIndexOf(a as string, b as string, Number(c))
   },
-  'string.lowerAscii() string': onText(lower),
-  'string.upperAscii() string': onText(upper),
+  'string.lowerAscii() string': inAscii((text) => text.toLowerCase(), /[A-Z]+/g),
+  'string.upperAscii() string': inAscii((text) => text.toUpperCase(), /[a-z]+/g),
   'string.trim() string': onText(trim),
   'string.substring(int) string': ([a, b], meter) => {
     spendPoints(meter, a as string)

@@ -38,6 +38,15 @@ describe('what walks a text of an object, as large as that may be, is given up i
     ['==', 'a != b', 'x'.repeat(300_000)],
     ['in', '!(a in [b])', 'x'.repeat(300_000)],
     ['max', '[a, b].max() == b', 'x'.repeat(300_000)],
+    ['upperAscii', 'a.upperAscii() != a', 'aA'.repeat(150_000)],
+    ['lowerAscii, with letters beyond ASCII', 'a.lowerAscii() != a', 'Aé'.repeat(30_000)],
+    ['%x', '"%x".format([a]) != a', 'aA'.repeat(10_000)],
+    ['%f of a number of 300 digits', '"%f".format([1e300]) != a', ''],
+    ['replace of nothing', 'a.replace("", "b") != a', 'aA'.repeat(30_000)],
+    ['duration', 'duration(a) > duration("1s")', '1.12345678h'.repeat(9)],
+    ['quantity', 'isQuantity(a)', `${'1'.repeat(97)}e99`],
+    ['ip', 'ip.isCanonical("2001:db8::1")', ''],
+    ['cidr', 'cidr("2001:db8::/32").containsIP("2001:db8::1")', ''],
   ])('%s', (_what, test, text) => {
     const program = compileExpression(`${often}${test}))`, { a: plain.string, b: plain.string }, ['bool'])
     if ('fault' in program) throw new Error(program.fault)
