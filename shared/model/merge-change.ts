@@ -1,4 +1,5 @@
-import { equal, isObject, type Json, type JsonObject } from './json.ts'
+import { isObject, type Json, type JsonObject } from './json.ts'
+import { createSameness, type Sameness } from './sameness.ts'
 import type { StructuralSchema } from './schema/structural-schema.ts'
 
 /**
@@ -8,25 +9,41 @@ import type { StructuralSchema } from './schema/structural-schema.ts'
  */
 export function mergeChange(
   live: Json | undefined,
-  [from, to]: readonly [Json | undefined, Json | undefined],
-  schema: StructuralSchema = {},
+  change: readonly [from: Json | undefined, to: Json | undefined],
+  schema?: StructuralSchema,
 ): Json | undefined {
-  if (equal(from, to)) return live
-  if (isObject(live) && isObject(from) && isObject(to)) return mergeFields(live, [from, to], schema)
-  if (Array.isArray(live) && Array.isArray(from) && Array.isArray(to)) return mergeItems(live, [from, to], schema)
+  return mergeAny(live, change, { schema, isSame: createSameness() })
+}
+
+interface Place {
+  readonly schema: StructuralSchema | undefined
+  readonly isSame: Sameness
+}
+
+function mergeAny(
+  live: Json | undefined,
+  [from, to]: readonly [Json | undefined, Json | undefined],
+  { schema = {}, isSame }: Place,
+): Json | undefined {
+  if (isSame(from, to)) return live
+  if (isObject(live) && isObject(from) && isObject(to)) return mergeFields(live, [from, to], { schema, isSame })
+  if (Array.isArray(live) && Array.isArray(from) && Array.isArray(to))
+    return mergeItems(live, [from, to], { schema, isSame })
   return to
 }
+
+type PlaceOf = Required<Place> & { readonly schema: StructuralSchema }
 
 function mergeFields(
   live: JsonObject,
   [from, to]: readonly [JsonObject, JsonObject],
-  { properties, additionalProperties }: StructuralSchema,
+  { schema: { properties, additionalProperties }, isSame }: PlaceOf,
 ): JsonObject {
   const merged: JsonObject = {}
   const schemaOf = (field: string): StructuralSchema | undefined =>
     own(properties, field) ?? (isObject(additionalProperties) ? additionalProperties : undefined)
   for (const field of new Set([...Object.keys(live), ...Object.keys(to)])) {
-    const value = mergeChange(own(live, field), [own(from, field), own(to, field)], schemaOf(field))
+    const value = mergeAny(own(live, field), [own(from, field), own(to, field)], { schema: schemaOf(field), isSame })
     if (value !== undefined) merged[field] = value
   }
   return merged
@@ -35,18 +52,19 @@ function mergeFields(
 function mergeItems(
   live: readonly Json[],
   [from, to]: readonly [readonly Json[], readonly Json[]],
-  { items = {}, 'x-kubernetes-list-map-keys': keys }: StructuralSchema,
+  { schema: { items, 'x-kubernetes-list-map-keys': keys }, isSame }: PlaceOf,
 ): Json[] {
+  const place = { schema: items, isSame }
   const ids = keys === undefined ? undefined : idsOf(keys)
   if (ids !== undefined) {
     const [liveItems, fromItems] = [live, from].map((list) => new Map(list.map((item) => [ids(item), item])))
     return to.map((item) => {
       const id = ids(item)
-      return mergeChange(liveItems?.get(id), [fromItems?.get(id), item], items) ?? item
+      return mergeAny(liveItems?.get(id), [fromItems?.get(id), item], place) ?? item
     })
   }
   if (live.length !== from.length || live.length !== to.length) return [...to]
-  return to.map((item, i) => mergeChange(live[i], [from[i], item], items) ?? item)
+  return to.map((item, i) => mergeAny(live[i], [from[i], item], place) ?? item)
 }
 
 /** What tells the items of a keyed list apart. */

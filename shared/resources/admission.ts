@@ -10,6 +10,7 @@ import type { StructuralSchema } from '../model/schema/structural-schema.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { interpretSchema } from '../model/schema/validate.ts'
 import { siftMetadata } from './metadata-fields.ts'
+import { createSameness, type Sameness } from '../model/sameness.ts'
 import { undecodablePatch } from './refusals.ts'
 import type { WriteOptions } from './resources.ts'
 import { normalizeBody, siftBeyondSchema } from './strategies.ts'
@@ -66,7 +67,10 @@ export function siftBody(kind: ServedKind, sent: JsonObject, live?: ApiObject): 
  */
 export function faultsBeside({ schema }: ServedKind, sifted: Sifted, live?: ApiObject): readonly string[] {
   const { given, unknown, strange } = sifted
-  const sent = live === undefined || unknown.length === 0 ? unknown : unknownIn(schema, unknown, changedIn(given, live))
+  const sent =
+    live === undefined || unknown.length === 0
+      ? unknown
+      : unknownIn(schema, unknown, changedIn(given, live, createSameness()))
   return [...sent, ...strange].map((field) => `unknown field "${field}"`)
 }
 
@@ -77,12 +81,12 @@ function unknownIn(schema: StructuralSchema, unknown: readonly string[], part: J
 }
 
 /** What of a value is another than in the live one, at its place. */
-function changedIn(value: Json, live: Json | undefined): Json {
+function changedIn(value: Json, live: Json | undefined, isSame: Sameness): Json {
   if (Array.isArray(value) && Array.isArray(live))
-    return value.map((item, i) => (equal(item, live[i]) ? null : changedIn(item, live[i])))
+    return value.map((item, i) => (isSame(live[i], item) ? null : changedIn(item, live[i], isSame)))
   if (!isObject(value) || !isObject(live)) return value
-  const names = Object.keys(value).filter((name) => !equal(value[name], live[name]))
-  return Object.fromEntries(names.map((name) => [name, changedIn(value[name] as Json, live[name])]))
+  const names = Object.keys(value).filter((name) => !isSame(live[name], value[name]))
+  return Object.fromEntries(names.map((name) => [name, changedIn(value[name] as Json, live[name], isSame)]))
 }
 
 /**

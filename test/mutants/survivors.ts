@@ -3256,13 +3256,13 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     why: 'what is found out again is the same',
   },
   {
-    path: 'shared/model/cel/sameness.ts',
+    path: 'shared/model/sameness.ts',
     line: 'if (answer !== undefined && answer.before === before) return answer.same',
     replacement: 'false',
     why: 'what is compared again is the same',
   },
   {
-    path: 'shared/model/cel/sameness.ts',
+    path: 'shared/model/sameness.ts',
     line: 'known.set(after, { before, same })',
     replacement: 'void 0',
     why: 'what is compared again is the same',

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { createSameness, type Sameness } from '../sameness.ts'
 import { keyIdentity } from '../schema/list-type.ts'
 import {
   child,
@@ -13,7 +14,6 @@ import {
 import type { StructuralSchema, ValidationRule } from '../schema/structural-schema.ts'
 import { CostError, Meter } from './meter.ts'
 import { hasRules, celRulesOf, type CompiledRule } from './rules.ts'
-import { createSameness, type Sameness } from './sameness.ts'
 import { shapeOf } from './schema-value.ts'
 import { readUntyped } from './untyped-value.ts'
 import { CelFailure, Optional, type Result } from './value.ts'

@@ -1,4 +1,5 @@
-import { equal, isObject, type Json } from '../json.ts'
+import { isObject, type Json } from '../json.ts'
+import { createSameness } from '../sameness.ts'
 import { type CompiledSchema, fieldSchema } from './compiled-schema.ts'
 import { keyIdentity } from './list-type.ts'
 
@@ -10,15 +11,7 @@ type Steps = readonly (string | number)[]
  * items of a list map by their keys; items of other lists have no past of their own.
  */
 export function createUnchangedTest(old: Json, value: Json, schema: CompiledSchema): (steps: Steps) => boolean {
-  const known = new WeakMap<object, { readonly before: Json | undefined; readonly same: boolean }>()
-  const isSame = (before: Json | undefined, after: Json | undefined): boolean => {
-    if (typeof after !== 'object' || after === null) return before === after
-    const answer = known.get(after)
-    if (answer !== undefined && answer.before === before) return answer.same
-    const same = equal(before, after)
-    known.set(after, { before, same })
-    return same
-  }
+  const isSame = createSameness()
   const indexes: Indexes = new WeakMap()
   return (steps) => {
     let before: Json | undefined = old

@@ -138,6 +138,23 @@ it.each(cases)('merges $what', ({ live, from, to, schema, merged }) => {
   expect(mergeChange(live, [from, to], schema)).toStrictEqual(merged)
 })
 
+it('looks a few times at each part, however far below it is', () => {
+  let reads = 0
+  const counted = {
+    get part() {
+      reads++
+      return 1
+    },
+  }
+  const deep = (last: number): JsonObject => {
+    let value: JsonObject = { counted, last }
+    for (let i = 0; i < 100; i++) value = { a: value }
+    return value
+  }
+  mergeChange(deep(0), [deep(0), deep(1)])
+  expect(reads).toBeLessThan(10)
+})
+
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
 const anyObject = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), anyJson) as fc.Arbitrary<JsonObject>
 

@@ -285,6 +285,18 @@ it.each(rows)('$because holds the process for no tenth of a second', async (row)
   expect(await heldMs(row, harness)).toBeLessThan(heldMsMax)
 })
 
+it('a change far below, beside a field that nobody knows, holds the process for no tenth of a second', async () => {
+  const far = (last: number): JsonObject => {
+    let spec: JsonObject = { ...Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`k${i}`, i])), last }
+    for (let i = 0; i < 190; i++) spec = { a: spec }
+    return spec
+  }
+  await harness.send(`POST ${pathOf('free')}`, { body: bodyOf('free', far(0), 'far') })
+  const body = JSON.stringify({ spec: far(1), unknown: 1 })
+  const row = { line: `PATCH ${pathOf('free')}/far?dryRun=All`, sent: { body, type: json('merge-patch') }, status: 200 }
+  expect(await heldMs(row, harness)).toBeLessThan(heldMsMax)
+})
+
 const hard = (i: number): string => `(?:ab|cd){110}${i}`
 const fieldsOf = (count: number, make: (i: number) => StructuralSchema): StructuralSchema => ({
   type: 'object',

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../json.ts'
+import { isObject, type Json } from './json.ts'
 
 /** Whether two values are the same; asked of parts of what it was asked of before, it knows the answer. */
 export type Sameness = (before: Json | undefined, after: Json | undefined) => boolean

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createSameness } from '../../../../shared/model/cel/sameness.ts'
-import type { Json } from '../../../../shared/model/json.ts'
+import { createSameness } from '../../../shared/model/sameness.ts'
+import type { Json } from '../../../shared/model/json.ts'
 
 const proto = JSON.parse('{"__proto__":{}}') as Json
 
