@@ -55,20 +55,53 @@ function mergeItems(
   { schema: { items, 'x-kubernetes-list-map-keys': keys }, isSame }: PlaceOf,
 ): Json[] {
   const place = { schema: items, isSame }
-  const ids = keys === undefined ? undefined : idsOf(keys)
-  if (ids !== undefined) {
-    const [liveItems, fromItems] = [live, from].map((list) => new Map(list.map((item) => [ids(item), item])))
-    return to.map((item) => {
-      const id = ids(item)
-      return mergeAny(liveItems?.get(id), [fromItems?.get(id), item], place) ?? item
-    })
-  }
+  if (keys !== undefined) return mergeKeyed(live, [from, to], { idOf: createIds(keys), place })
   if (live.length !== from.length || live.length !== to.length) return [...to]
   return to.map((item, i) => mergeAny(live[i], [from[i], item], place) ?? item)
 }
 
+interface Keyed {
+  readonly idOf: (item: Json) => string
+  readonly place: Place
+}
+
+function mergeKeyed(
+  live: readonly Json[],
+  [from, to]: readonly [readonly Json[], readonly Json[]],
+  { idOf, place }: Keyed,
+): Json[] {
+  const [liveItems, fromItems, toItems] = [live, from, to].map(
+    (list) => new Map(list.map((item) => [idOf(item), item])),
+  )
+  const merged = to.map((item) => {
+    const id = idOf(item)
+    return mergeAny(liveItems?.get(id), [fromItems?.get(id), item], place) ?? item
+  })
+  // A view that gives items other keys shows all of them, as far as anybody can tell.
+  const isFaithful = from.every((item) => liveItems?.has(idOf(item)))
+  const isShown = (id: string): boolean => fromItems?.has(id) === true || toItems?.has(id) === true
+  return isFaithful ? withHidden(merged, live, { idOf, isShown }) : merged
+}
+
+/** The items with those that the view does not show, each behind the one that it stood behind. */
+function withHidden(
+  merged: readonly Json[],
+  live: readonly Json[],
+  { idOf, isShown }: Pick<Keyed, 'idOf'> & { readonly isShown: (id: string) => boolean },
+): Json[] {
+  const first: Json[] = []
+  const behind = new Map(merged.map((item): [string, Json[]] => [idOf(item), []]))
+  let hidden = first
+  for (const item of live) {
+    const id = idOf(item)
+    hidden = behind.get(id) ?? hidden
+    if (!isShown(id)) hidden.push(item)
+  }
+  return [...first, ...merged.flatMap((item) => [item, ...(behind.get(idOf(item)) ?? [])])]
+}
+
 /** What tells the items of a keyed list apart. */
-function idsOf(keys: readonly string[]): (item: Json) => string {
+function createIds(keys: readonly string[]): (item: Json) => string {
   return (item) => JSON.stringify(keys.map((key) => (isObject(item) ? (own(item, key) ?? null) : null)))
 }
 
