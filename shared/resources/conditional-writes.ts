@@ -294,7 +294,13 @@ function admit(
   // A write that changes nothing stores the object in the present version of its kind.
   if (touched.length === 0 && !isOutdated(found.object)) return { was: found, is: object, touched, seen, warnings }
   const is = toStoredVersion(kind, object, { found: found.object, before: before.object })
-  return { was: found, is, touched: touched.length === 0 ? ['fields'] : touched, seen, warnings }
+  return { was: found, is, touched: touchedInStore(touched, object, is), seen, warnings }
+}
+
+/** A label or an annotation of one version may be a part of the spec in the stored one. */
+function touchedInStore(touched: Touched, { metadata: said }: ApiObject, { metadata: stored }: ApiObject): Touched {
+  if (said.generation !== stored.generation) return ['spec', ...touched]
+  return touched.length === 0 ? ['fields'] : touched
 }
 
 async function admitHooked(

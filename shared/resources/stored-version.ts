@@ -4,10 +4,11 @@ import type { Conversion } from '../model/conversion.ts'
 import { hasCode } from '../model/errors.ts'
 import { equal } from '../model/json.ts'
 import { mergeChange } from '../model/merge-change.ts'
-import { apiVersionOf, parseApiVersion, type ApiObject } from '../model/object.ts'
+import { apiVersionOf, parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { FieldError } from '../model/schema/field-error.ts'
 import type { ServedKind } from '../model/served-kind.ts'
 import { changesContent, checkSchema, refuse } from './admission.ts'
+import { withGeneration } from './transitions.ts'
 
 /** One object before a write: as it was read from the store, and as the writer saw it. */
 export interface LiveStates {
@@ -26,12 +27,26 @@ export function toStoredVersion(kind: ServedKind, next: ApiObject, live?: LiveSt
   const isRaw = live !== undefined && live.found.apiVersion !== storedVersionOf(conversion)
   if (kind.version === conversion.version && !isRaw) return next
   const isSameSpec = live !== undefined && !changesContent(next, live.before)
-  if (isSameSpec && equal(live.before.status, next.status)) return { ...live.found, metadata: next.metadata }
+  if (isSameSpec && equal(live.before.status, next.status)) {
+    // Functions convert no metadata; a webhook may convert labels and annotations.
+    if (isRaw || conversion.prepare === undefined) return { ...live.found, metadata: next.metadata }
+    if (hasTextsOf(next, live.before)) return { ...live.found, metadata: withTextsOf(live.found, next.metadata) }
+  }
   if (isRaw && isSameSpec) return { ...live.found, metadata: next.metadata, ...statusOf(next) }
   refuseLacking(conversion, live?.found ?? next)
   refuseLacking(conversion, next)
   if (kind.version === conversion.version) return next
   return upgrade(kind, conversion, { next, live: isRaw ? undefined : live })
+}
+
+function hasTextsOf({ metadata: a }: ApiObject, { metadata: b }: ApiObject): boolean {
+  return equal(a.labels, b.labels) && equal(a.annotations, b.annotations)
+}
+
+/** The metadata with labels and annotations of the object. */
+function withTextsOf({ metadata: { labels, annotations } }: ApiObject, metadata: ObjectMeta): ObjectMeta {
+  const { labels: _, annotations: __, ...rest } = metadata
+  return { ...rest, ...(labels && { labels }), ...(annotations && { annotations }) }
 }
 
 function storedVersionOf({ group, version }: Conversion): string {
@@ -63,7 +78,9 @@ function upgrade(kind: ServedKind, conversion: Conversion, { next, live }: Upgra
     next.metadata.name,
     errors.map((error) => asConverted(error, conversion.version)),
   )
-  return object
+  return live === undefined || next.metadata.generation !== live.before.metadata.generation
+    ? object
+    : withGeneration(stored, applyDefaults(conversion.schema, live.found), object)
 }
 
 /** The stored object with what the write changed. */

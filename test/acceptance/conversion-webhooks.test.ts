@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createHttpsWebhooks } from '../../shared/adapters/node/https-webhooks.ts'
 import { createTestEnv, type TestEnv } from '../../shared/testing/test-env.ts'
 import { startWebhookServer, type WebhookServer } from '../support/webhook-server.ts'
@@ -165,6 +165,46 @@ describe('a webhook that converts', () => {
     await create('v2', { amount: 1 })
     expect((await get('v1')).metadata).toMatchObject({ labels: { by: 'webhook' }, generation: 1 })
     expect((await get('v1')).metadata.finalizers).toBe(undefined)
+  })
+})
+
+describe('a webhook that makes an annotation of a field that one version lacks', () => {
+  const note = 'convert.dev/note'
+  beforeEach(async () => {
+    server.answer = ({ request }) =>
+      reviewOf(
+        request.uid,
+        request.objects.map((one: Thing) => withNote(one, request.desiredAPIVersion)),
+      )
+    await create('v2', { amount: 1, note: 'old' })
+  })
+
+  function withNote(one: Reply, apiVersion: string): object {
+    const { [note]: said, ...others } = (one.metadata.annotations ?? {}) as Record<string, string>
+    const { note: kept = said } = one.spec as { readonly note?: string }
+    const isOld = apiVersion === 'convert.dev/v1'
+    const made = convert(one, apiVersion) as { readonly spec: object }
+    return {
+      ...made,
+      spec: { ...made.spec, ...(!isOld && { note: kept }) },
+      metadata: { ...one.metadata, annotations: isOld ? { ...others, [note]: kept } : others },
+    }
+  }
+
+  it('finds it no annotation in the other version, whatever of metadata is written', async () => {
+    await send(env, `PATCH ${at('v1')}/a`, { metadata: { labels: { a: 'b' } } })
+    await send(env, `PATCH ${at('v1')}/a`, { metadata: { finalizers: ['convert.dev/held'] } })
+    const { spec, metadata } = await get('v2')
+    expect(metadata).toMatchObject({ labels: { a: 'b' }, finalizers: ['convert.dev/held'], generation: 1 })
+    expect([spec.note, metadata.annotations]).toEqual(['old', undefined])
+    await send(env, `PATCH ${at('v1')}/a`, { metadata: { finalizers: null } })
+  })
+
+  it('finds the field changed by who changes the annotation', async () => {
+    await send(env, `PATCH ${at('v1')}/a`, { metadata: { annotations: { [note]: 'new' } } })
+    const { spec, metadata } = await get('v2')
+    expect([spec.note, metadata.annotations, metadata.generation]).toEqual(['new', undefined, 2])
+    expect((await get('v1')).metadata.annotations).toEqual({ [note]: 'new' })
   })
 })
 
