@@ -2,6 +2,7 @@ import { controlAnnotations } from '../model/control-annotations.ts'
 import { OperatingError } from '../model/errors.ts'
 import { equal, type JsonObject } from '../model/json.ts'
 import { apiVersionOf, isDeleting, type ApiObject, type ObjectMeta } from '../model/object.ts'
+import { hasField } from '../model/schema/own-field.ts'
 import { prune } from '../model/schema/prune.ts'
 import { isSettled } from '../model/schema/settled.ts'
 import { workVersionOf, type ServedKind } from '../model/served-kind.ts'
@@ -225,7 +226,7 @@ function hasDesiredStateMoved(kind: ServedKind, live: ApiObject, next: ApiObject
   const isDesired = (field: string): boolean =>
     field !== 'metadata' && field !== 'apiVersion' && !(kind.hasStatus && field === 'status')
   for (const field in next) if (isDesired(field) && !equal(live[field], next[field])) return true
-  for (const field in live) if (isDesired(field) && next[field] === undefined && live[field] !== undefined) return true
+  for (const field in live) if (isDesired(field) && hasField(live, field) && !hasField(next, field)) return true
   return false
 }
 

@@ -37,7 +37,7 @@ function makeShape(schema: StructuralSchema, isResource: boolean): SchemaShape |
     case 'array':
       return schema.items && listShape(schema.items, topologyIn(schema))
     case 'string':
-      return texts[schema.format ?? ''] ?? text
+      return texts.get(schema.format ?? '') ?? text
     case 'integer':
       return whole
     case 'number':
@@ -78,15 +78,18 @@ function readBytes(value: string): Uint8Array | undefined {
   return value === '' || isBase64(value) ? bytesFromBase64(value) : undefined
 }
 
-const texts: Readonly<Record<string, SchemaShape>> = {
-  byte: readText(plain.bytes, readBytes),
-  duration: readText(plain.duration, (value) => {
-    const ns = readFormatDuration(value)
-    return ns === undefined ? undefined : new CelDuration(ns)
-  }),
-  date: readText(plain.timestamp, (value) => timeOf(`${value}T00:00:00Z`)),
-  'date-time': readText(plain.timestamp, timeOf),
-}
+const texts: ReadonlyMap<string, SchemaShape> = new Map([
+  ['byte', readText(plain.bytes, readBytes)],
+  [
+    'duration',
+    readText(plain.duration, (value) => {
+      const ns = readFormatDuration(value)
+      return ns === undefined ? undefined : new CelDuration(ns)
+    }),
+  ],
+  ['date', readText(plain.timestamp, (value) => timeOf(`${value}T00:00:00Z`))],
+  ['date-time', readText(plain.timestamp, timeOf)],
+])
 
 function listShape(items: StructuralSchema, topology: Topology | undefined): SchemaShape | undefined {
   const shape = shapeOf(items)
