@@ -238,7 +238,7 @@ async function admitCreation(
   const mutation = user && verbs.policies?.mutate({ ...to, user, annotate, said, dryRun, budget })
   const mutated = mutation && (await mutation)
   const { object: made = object } = mutated ?? {}
-  const whole = isNamed ? made : { ...made, metadata: { ...made.metadata, name } }
+  const whole = isNamed ? made : { ...made, metadata: { ...made.metadata, name: textOf(made.metadata.name) || name } }
   const { state, warnings } = await stateToCreate(verbs, how, whole)
   return { state, warnings: [...(mutated?.warnings ?? []), ...warnings] }
 }

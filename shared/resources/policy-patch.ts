@@ -1,5 +1,5 @@
 import { OperatingError } from '../model/errors.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, textOf, type Json, type JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { checkConfig } from '../model/apply/typed/check-config.ts'
 import { merge } from '../model/apply/typed/merge.ts'
@@ -101,8 +101,15 @@ function withAdmitted({ kind, resource, object, old, subresource }: Patched, mad
   // It stays in the version that it is shown in, which may be another one than that of the store.
   const { apiVersion } = object
   if (subresource === 'status') return { ...withStatus(kind, object, body), apiVersion }
-  const next = { ...replaceObject(kind, object, body), apiVersion }
+  const next = { ...replaceObject(kind, old === undefined ? named(object, body) : object, body), apiVersion }
   return old === undefined ? withBirth(next) : withGeneration(kind, old, next)
+}
+
+/** An object whose name is to be made may be named by who changes it, as on Kubernetes. */
+function named(object: ApiObject, { metadata }: JsonObject): ApiObject {
+  const name = isObject(metadata) ? textOf(metadata['name']) : ''
+  if (textOf(object.metadata.name) !== '' || name === '') return object
+  return { ...object, metadata: { ...object.metadata, name } }
 }
 
 function withBirth(object: ApiObject): ApiObject {

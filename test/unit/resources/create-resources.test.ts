@@ -266,6 +266,16 @@ describe('a name that is made', () => {
     expect(stored.object.metadata.name).toBe(reviewed)
   })
 
+  it('is that of who changes the object and names it', async () => {
+    const mutate = async ({ object }: Reviewed): Promise<Mutated> => {
+      const { metadata: unnamed, ...rest } = object as ApiObject
+      return { object: { ...rest, metadata: { ...unnamed, name: 'chosen' } }, warnings: [] }
+    }
+    const { create } = open({ next: next(), policies: { mutate } })
+    const { object } = (await create(kind, { metadata }, { ...by, user })).stored
+    expect(object.metadata).toMatchObject({ name: 'chosen', generateName: 'a-' })
+  })
+
   it('stays where the object is changed', async () => {
     const mutate = async ({ object }: Reviewed): Promise<Mutated> => ({
       object: { ...(object as ApiObject), spec: { size: 7 } },

@@ -69,6 +69,16 @@ describe('what admission makes of an object by operations', () => {
     expect(next).toMatchObject({ spec: { color: 'green' }, status: { seen: 1 }, metadata: { generation } })
   })
 
+  it('gives a name to what has none yet, and to nothing else', () => {
+    const { name: _, ...metadata } = object.metadata
+    const nameless = { ...object, metadata } as ApiObject
+    const add = [{ op: 'add', path: '/metadata/name', value: 'b' }]
+    expect(made(add, { object: nameless }).metadata.name).toBe('b')
+    expect(made([replace('/spec/color', 'green')], { object: nameless }).metadata).not.toHaveProperty('name')
+    expect(() => made(add)).toThrow('the name of the object (b) does not match the name on the URL (a)')
+    expect(() => made(add, { old: object })).toThrow('does not match')
+  })
+
   it('is pruned, and has its defaults', () => {
     const next = made([replace('/spec', { unknown: 1 })])
     expect(next['spec']).toEqual({ color: 'red' })
