@@ -131,6 +131,9 @@ const limits: Readonly<Record<string, readonly number[]>> = {
     constant(`${model}/cel/validate-rules.ts`, 'ruleStepsMax'),
     constant(`${model}/cel/built.ts`, 'stepCost'),
     1,
+    constant(`${model}/cel/functions/quantity.ts`, 'stepsOfCharacter'),
+    constant(`${model}/cel/functions/conversions.ts`, 'stepsOfDurationCharacter'),
+    constant(`${model}/cel/functions/network.ts`, 'stepsOfAddress'),
   ],
   'rules in CEL of a definition': [
     constant(`${model}/crd/check-crd.ts`, 'ruleTextMax'),

@@ -32,12 +32,13 @@ function toInt(text: string): Result {
 function toDouble(text: string): Result {
   if (/^[+-]?inf(?:inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   if (/^nan$/i.test(text)) return NaN
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : failure(text, 'double')
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))
+  return isNumber ? Number(text) : failure(text, 'double')
 }
 
 function toBool(text: string): Result {
-  if (['1', 't', 'true', 'TRUE', 'True'].includes(text)) return true
-  return ['0', 'f', 'false', 'FALSE', 'False'].includes(text) ? false : failure(text, 'bool')
+  if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text)) return true
+  return ['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(text) ? false : failure(text, 'bool')
 }
 
 /** A number as Go's `%g` prints it. */

@@ -1,7 +1,7 @@
 import { stringFormat } from '../../schema/formats.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { Opaque, Optional, type Value } from '../value.ts'
-import { readUrl } from './url.ts'
+import { isRequestUrl } from './url.ts'
 
 /** A form that texts have. */
 class NamedFormat extends Opaque {
@@ -54,7 +54,7 @@ const forms: Readonly<Record<string, Form>> = {
   dns1123SubdomainPrefix: pattern(`(${label}\\.)*[a-z0-9]([-a-z0-9]*)?`, 253, subdomainFault),
   dns1035LabelPrefix: pattern('[a-z][-a-z0-9]*', 63, oldLabelFault),
   labelValue: pattern('(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?', 63, valueFault),
-  uri: { fits: (text) => readUrl(text) !== undefined, fault: 'must be a valid URI' },
+  uri: { fits: isRequestUrl, fault: 'must be a valid URI' },
   uuid: schemaFormat('uuid'),
   byte: schemaFormat('byte'),
   date: schemaFormat('date'),

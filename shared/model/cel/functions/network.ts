@@ -39,7 +39,7 @@ class Network extends Opaque {
 const addressLengthMax = 64
 const networkLengthMax = addressLengthMax + '/128'.length
 
-/** Undefined for a text that is none; addresses with a zone, and IPv4 within IPv6, are none to Kubernetes. */
+/** Undefined for a text that is none; addresses with a zone are none to Kubernetes. */
 function readAddress(text: string): Address | undefined {
   return text.length > addressLengthMax ? undefined : text.includes(':') ? readV6(text) : readV4(text)
 }
@@ -55,8 +55,21 @@ function readV4(text: string): Address | undefined {
     : undefined
 }
 
+/** IPv4 within IPv6 is none, however it is written; the last two groups may be written as IPv4 for all that. */
 function readV6(text: string): Address | undefined {
-  if (text.includes('.')) return undefined
+  const dotted = text.slice(text.lastIndexOf(':') + 1)
+  const v4 = dotted.includes('.') ? readV4(dotted)?.bits : undefined
+  if (dotted.includes('.') && v4 === undefined) return undefined
+  const groups = v4 === undefined ? text : `${text.slice(0, -dotted.length)}${hex(v4 >> 16n)}:${hex(v4 & 0xffffn)}`
+  const address = readGroups(groups)
+  return address === undefined || address.bits >> 32n === 0xffffn ? undefined : address
+}
+
+function hex(group: bigint): string {
+  return group.toString(16)
+}
+
+function readGroups(text: string): Address | undefined {
   const [head = '', tail, more] = text.split('::')
   if (more !== undefined) return undefined
   const before = head === '' ? [] : head.split(':')
@@ -75,9 +88,9 @@ function showAddress({ bits, family }: Address): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 255n).join('.')
   const groups = Array.from({ length: 8 }, (_, i) => Number((bits >> BigInt(112 - 16 * i)) & 0xffffn))
   const { start, length } = longestZeros(groups)
-  const hex = (part: readonly number[]): string => part.map((group) => group.toString(16)).join(':')
-  if (length < 2) return hex(groups)
-  return `${hex(groups.slice(0, start))}::${hex(groups.slice(start + length))}`
+  const show = (part: readonly number[]): string => part.map((group) => group.toString(16)).join(':')
+  if (length < 2) return show(groups)
+  return `${show(groups.slice(0, start))}::${show(groups.slice(start + length))}`
 }
 
 function longestZeros(groups: readonly number[]): { readonly start: number; readonly length: number } {
