@@ -175,7 +175,9 @@ describe.each<[string, readonly string[]]>([
     'a quantity',
     [
       'quantity("1Ki") == quantity("1024") && quantity("1k") != quantity("1024") && isQuantity("1.5Gi") && !isQuantity("1x")',
-      'quantity("1.0").isInteger() && !quantity("100m").isInteger() && quantity("5").asInteger() == 5 && quantity("1500m").asApproximateFloat() == 1.5 && !quantity("10E").isInteger()',
+      '!quantity("1.0").isInteger() && !quantity("1000m").isInteger() && !quantity("0Ei").isInteger() && quantity("1Gi").isInteger() && !quantity("1.5Gi").isInteger() && quantity("007k").isInteger()',
+      '!quantity("500m").add(quantity("500m")).isInteger() && quantity("1000m").sub(quantity("1000m")).add(1).isInteger() && !quantity("1.0").sub(1).add(quantity("0Ei")).isInteger() && quantity("9E").add(1).isInteger() && !quantity("9E").add(quantity("9E")).isInteger()',
+      'quantity("1").isInteger() && !quantity("100m").isInteger() && quantity("5").asInteger() == 5 && quantity("1500m").asApproximateFloat() == 1.5 && !quantity("10E").isInteger()',
       'quantity("1").add(quantity("2")) == quantity("3") && quantity("1").add(2) == quantity("3") && quantity("3").sub(quantity("1")) == quantity("2") && quantity("3").sub(1) == quantity("2")',
       'quantity("1").isLessThan(quantity("2")) && !quantity("2").isLessThan(quantity("2")) && quantity("2").isGreaterThan(quantity("1")) && !quantity("2").isGreaterThan(quantity("2"))',
       'sign(quantity("-1m")) == -1 && sign(quantity("0")) == 0 && sign(quantity("1Gi")) == 1',
