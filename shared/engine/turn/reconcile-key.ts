@@ -141,7 +141,13 @@ async function run(loop: Loop, basis: TurnBasis, signal: AbortSignal): Promise<V
   }
   if (seen.secrets?.hasMasked === true) loop.advise('SecretTold', keyText(turn.key))
   const isCleanedUp = phase === 'cleanup' && ran.verdict.kind === 'done'
-  await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, { ran, basis, startMs }))
+  try {
+    await (isCleanedUp ? commit(afterCleanup(ran.live, basis), engine) : conclude(loop, { ran, basis, startMs }))
+  } catch (error) {
+    // It has acted all the same, and comes again.
+    seen.end(verdictOf(error))
+    throw error
+  }
   seen.end(ran.verdict)
   return ran.verdict
 }

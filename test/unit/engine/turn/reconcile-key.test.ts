@@ -573,6 +573,18 @@ it('is told to who keeps the last runs', async () => {
   expect(told).toHaveLength(1)
 })
 
+it('is told to them as failed if its end could not be written, and comes again', async () => {
+  const told: unknown[] = []
+  const history = {
+    note: (_uid: string, run: unknown) => void told.push(run),
+    noteQuiet: () => expect.fail('it failed'),
+  }
+  const { take, did } = worldOf({ errors: ['UNAVAILABLE'], more: { history: history as never } })
+  await expect(take()).rejects.toThrow('no')
+  expect(told).toMatchObject([{ outcome: 'failed', message: expect.stringContaining('no') }])
+  expect(did).toEqual(['run', 'write status'])
+})
+
 it.each([
   ['tells the value of a Secret', 'refused: hunter2hunter2', ['SecretTold']],
   ['tells none', 'refused', []],
