@@ -37,7 +37,7 @@ export function createTokenSigner({ keys, clock }: { readonly keys: TokenKeys; r
         .setSubject(subject)
         .setAudience([...audiences])
         .setIssuedAt(startSeconds)
-        .setNotBefore(startSeconds)
+        .setNotBefore(startSeconds - clockErrorSeconds)
         .setExpirationTime(startSeconds + seconds)
         .setJti(randomUUID())
         .sign(key)
@@ -84,6 +84,8 @@ interface Known {
 }
 
 const knownMax = 1_000
+/** A clock that is behind by less takes a new token. Source: go-jose, whose leeway is a minute, too. */
+const clockErrorSeconds = 60
 const algorithm = 'ES256'
 const boundClaim = 'kubernetes.io'
 /** The limit of a head is twice as much. */

@@ -134,6 +134,16 @@ describe('a token of a ServiceAccount', () => {
     expect([status, headers['warning']]).toEqual([201, '299 - "unknown field \\"spec.audience\\""'])
   })
 
+  it.each([
+    [60_000, true],
+    [61_000, false],
+  ])('holds at once by another clock, which is %d ms behind: %s', async (ms, holds) => {
+    const token = await tokenFor()
+    const behind = { ...clock, nowMs: () => clock.nowMs() - ms }
+    const { verify } = createTokenSigner({ keys: createTokenKeyFile(keyFile), clock: behind })
+    expect((await verify(token)) !== undefined).toBe(holds)
+  })
+
   it('ends with its time', async () => {
     const token = await tokenFor({ expirationSeconds: 600 })
     expect(await statusOf(token)).toBe(201)
