@@ -167,7 +167,7 @@ function isAuthority(authority: string): boolean {
   return isHost && (at < 0 || /^[\w\-.:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at)))
 }
 
-const hostWithPort = /^(?:\[([^\]%]*)(?:%25[^\]]+)?\]|((?:[^\s/\\^`{|}#?@%[\]:]|%[89a-f][\da-f])*))(?::\d*)?$/i
+const hostWithPort = /^(?:\[([^\]%]*)(?:%25(?:[^\]%]|%[\da-f]{2})+)?\]|((?:[^\s/\\^`{|}#?@%[\]:]|%[89a-f][\da-f])*))(?::\d*)?$/i
 
 const cardNumber =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/

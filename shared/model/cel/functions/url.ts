@@ -1,3 +1,4 @@
+import { stringFormat } from '../../schema/formats.ts'
 import type { Meter } from '../meter.ts'
 import { spendText, type Functions, type Run } from '../overload.ts'
 import { BuiltMap, CelFailure, keyName, Opaque, type Result, type Value } from '../value.ts'
@@ -39,7 +40,7 @@ interface Parts {
 
 /** Whether Go's `url.ParseRequestURI` takes a text: a URL with a scheme, an absolute path, or `*`. */
 export function isRequestUrl(text: string): boolean {
-  return text !== '' && parse(text, true) !== undefined
+  return stringFormat('uri')?.(text) === true
 }
 
 /** The parts of what is one. A fragment is none of them: Kubernetes parses a second time, without it. */
@@ -47,24 +48,20 @@ function readUrl(text: string): Url | undefined {
   if (!isRequestUrl(text)) return undefined
   const [whole = '', ...behind] = text.split('#')
   const fragment = behind.join('#')
-  const parts = hasWholeEscapes(fragment) ? parse(whole, false) : undefined
+  const parts = hasWholeEscapes(fragment) ? parse(whole) : undefined
   return parts && new Url({ ...parts, rest: `${parts.rest}#${fragment}` })
 }
 
-// oxlint-disable-next-line no-control-regex -- what no URL may hold
-const control = /[\x00-\x1f\x7f]/
 const schemeForm = /^([a-z][a-z0-9+.-]*):(.*)$/is
 
-/** Source: Go, `net/url`, `parse`. */
-function parse(text: string, isRequest: boolean): Parts | undefined {
-  if (control.test(text) || text.startsWith(':')) return undefined
+/** Of what Go has taken for the URL of a request. Source: Go, `net/url`, `parse`. */
+function parse(text: string): Parts | undefined {
   const [, scheme = '', behind = text] = schemeForm.exec(text) ?? []
   const at = behind.indexOf('?')
   const [rest, query] = at < 0 ? [behind, ''] : [behind.slice(0, at), behind.slice(at + 1)]
   const parts = { scheme: scheme.toLowerCase(), host: '', path: rest, query, rest: '' }
-  if (!rest.startsWith('/'))
-    return text === '*' || scheme === '' ? parseBare(parts, isRequest) : { ...parts, path: '', rest }
-  const mayHaveHost = scheme !== '' || (!isRequest && !rest.startsWith('///'))
+  if (!rest.startsWith('/')) return scheme === '' ? parts : { ...parts, path: '', rest }
+  const mayHaveHost = scheme !== '' || !rest.startsWith('///')
   if (!mayHaveHost || !rest.startsWith('//')) return hasWholeEscapes(rest) ? parts : undefined
   const end = rest.indexOf('/', 2)
   const [authority, path] = end < 0 ? [rest.slice(2), ''] : [rest.slice(2, end), rest.slice(end)]
@@ -75,13 +72,6 @@ function parse(text: string, isRequest: boolean): Parts | undefined {
 }
 
 const userForm = /^[\w.\-:~!$&'()*+,;=%@]*$/
-
-/** What has no scheme, and does not begin with a slash. */
-function parseBare(parts: Parts, isRequest: boolean): Parts | undefined {
-  if (parts.path === '*') return parts
-  const [segment = ''] = parts.path.split('/', 1)
-  return isRequest || segment.includes(':') || !hasWholeEscapes(parts.path) ? undefined : parts
-}
 
 function hasWholeEscapes(text: string): boolean {
   return !/%(?![0-9a-fA-F]{2})/.test(text)
