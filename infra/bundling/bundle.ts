@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { buildSync, type BuildOptions, type Metafile, type OutputFile } from 'esbuild'
+import { buildSync, type BuildOptions, type BuildResult, type Metafile, type OutputFile } from 'esbuild'
 import { callBuiltins } from './builtin-modules.ts'
 import { thirdPartyNotices } from './notices.ts'
 
@@ -71,10 +71,36 @@ function writeRe2(directory: string, importer: string): readonly string[] {
   return Object.keys(metafile.inputs)
 }
 
-/** The first file of a build that imports one of this name; undefined if none does. */
-function findImporter({ inputs }: Metafile, name: string): string | undefined {
-  const [file] = Object.entries(inputs).find(([, { imports }]) => imports.some(({ path }) => path.endsWith(name))) ?? []
-  return file
+/** The files of a build that import one of this name. */
+function findImporters({ inputs }: Metafile, name: string): readonly string[] {
+  return Object.entries(inputs).flatMap(([file, { imports }]) =>
+    imports.some(({ path }) => path.endsWith(name)) ? [file] : [],
+  )
+}
+
+/**
+ * A build in which RE2 comes late, and who asks for it. A reconciler that imports RE2 may want more of it than the
+ * framework does: then it is in the bundle as it is.
+ */
+function buildWithLateRe2(
+  build: (alias: Readonly<Record<string, string>>) => Built,
+  scratch: string,
+): Built & { readonly importer?: string | undefined } {
+  const late = tryBuild(() => build({ re2js: writeCallOfRe2(scratch) }))
+  const [importer, ...others] = late === undefined ? [] : findImporters(late.metafile, callOfRe2)
+  return late === undefined || others.length > 0 ? build({}) : { ...late, importer }
+}
+
+type Built = BuildResult<{ metafile: true; write: false }>
+
+/** Undefined where something is imported that only the whole of RE2 has. */
+function tryBuild(build: () => Built): Built | undefined {
+  try {
+    return build()
+  } catch (error) {
+    if (String(error).includes(callOfRe2)) return undefined
+    throw error
+  }
 }
 
 /** Modules that most functions do without. */
@@ -103,32 +129,28 @@ export function writeBundle(
     const home = dirname(resolve(entry))
     const builtins = callBuiltins()
     const partMark = `part-${randomUUID()}-`
-    const { metafile, outputFiles } = buildSync({
-      ...bundleOptions,
-      // Texts name CommonJS modules by their paths from there.
-      absWorkingDir: home,
-      metafile: true,
-      write: false,
-      define: { SETPOINT_SCHEMAS_CHECKED: 'true' },
-      // What is imported with its first use has a file of its own, which no start has to read.
-      splitting: true,
-      entryPoints: [{ in: resolve(entry), out: 'index' }],
-      outdir: directory,
-      outExtension: { '.js': '.mjs' },
-      chunkNames: `${partMark}[hash]`,
-      external: [...bundleOptions.external, ...builtins.options.external, `./${lateRe2}`],
-      alias: {
-        re2js: writeCallOfRe2(scratch),
-        '#reconcilers': module,
-        '#tracing': tracing ?? none,
-        '#vault': vault ?? none,
-        ...builtins.options.alias,
-      },
-    })
+    const parts = { '#reconcilers': module, '#tracing': tracing ?? none, '#vault': vault ?? none }
+    const build = (alias: Readonly<Record<string, string>>): Built =>
+      buildSync({
+        ...bundleOptions,
+        // Texts name CommonJS modules by their paths from there.
+        absWorkingDir: home,
+        metafile: true,
+        write: false,
+        define: { SETPOINT_SCHEMAS_CHECKED: 'true' },
+        // What is imported with its first use has a file of its own, which no start has to read.
+        splitting: true,
+        entryPoints: [{ in: resolve(entry), out: 'index' }],
+        outdir: directory,
+        outExtension: { '.js': '.mjs' },
+        chunkNames: `${partMark}[hash]`,
+        external: [...bundleOptions.external, ...builtins.options.external, `./${lateRe2}`],
+        alias: { ...alias, ...parts, ...builtins.options.alias },
+      })
+    const { metafile, outputFiles, importer } = buildWithLateRe2(build, scratch)
     for (const [name, text] of namePartsInOrder(outputFiles, partMark))
       writeFileSync(join(directory, name), builtins.writeInto(text))
     const inputs = Object.keys(metafile.inputs).map((input) => resolve(home, input))
-    const importer = findImporter(metafile, callOfRe2)
     const late = importer === undefined ? [] : writeRe2(directory, resolve(home, importer))
     writeFileSync(join(directory, 'THIRD-PARTY-NOTICES.txt'), thirdPartyNotices([...inputs, ...late]))
   } finally {

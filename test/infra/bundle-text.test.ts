@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { writeBundle } from '../../infra/bundling/bundle.ts'
@@ -175,6 +175,24 @@ it('a bundle has the engine of patterns that the module finds which imports it: 
   writeBundle(file, 'export const reconcilers = []\n', out)
   const { stdout } = spawnSync(process.execPath, [join(out, 'index.mjs')], { encoding: 'utf8' })
   expect(stdout).toBe('compiled a+\n')
+})
+
+it.each(['RE2JS', 'RE2JS, RE2Set'])('a reconciler that imports %s of re2js has all of it in its bundle', (names) => {
+  using directory = temporaryDirectory('patterns-of-a-user')
+  symlinkSync(resolve('node_modules'), join(directory.path, 'node_modules'))
+  const list = join(directory.path, 'list.mjs')
+  writeFileSync(list, `import { ${names} } from 're2js'\nconsole.log(RE2JS.matches('a+', 'aaa'))\n`)
+  const pattern = join(functions, '../shared/model/schema/pattern.ts')
+  const file = join(directory.path, 'main.ts')
+  writeFileSync(file, `import ${JSON.stringify(list)}\nexport { compilePattern } from ${JSON.stringify(pattern)}\n`)
+  const out = join(directory.path, 'out')
+  mkdirSync(out)
+  writeBundle(file, 'export const reconcilers = []\n', out)
+  const script = `
+    const { compilePattern } = await import(${JSON.stringify(join(out, 'index.mjs'))})
+    console.log(compilePattern('^a(b|c)+$').matches('abcb'))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(stdout).toBe('true\ntrue\n')
 })
 
 it('a bundle is the same each time, wherever it is made', longOnly, () => {
