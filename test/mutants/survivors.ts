@@ -3099,12 +3099,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/model/cel/functions/network.ts',
-    line: "if (text.includes('.')) return undefined",
-    replacement: 'false',
-    why: 'a group with a dot is none',
-  },
-  {
-    path: 'shared/model/cel/functions/network.ts',
     line: 'let best = { start: 0, length: 0 }',
     replacement: '1',
     why: 'one zero alone is not left out, and longer ones take its place',
@@ -3202,13 +3196,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     replacement: 'true',
     nth: 2,
     why: 'values of two types are told apart before',
-  },
-  {
-    path: 'shared/model/cel/functions/url.ts',
-    line: "if (found === null || text === '' || /[\\x00-\\x1f\\x7f]/.test(text)) return undefined",
-    replacement: '&&',
-    nth: 1,
-    why: 'the form fits every text, and an empty one has neither a scheme nor a slash',
   },
   {
     path: 'shared/model/cel/loops.ts',
@@ -4078,18 +4065,6 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
     line: "} else if (typeof field === 'object' && field !== null) {",
     replacement: '||',
     why: 'of a scalar nothing is pruned',
-  },
-  {
-    path: 'shared/model/schema/ratchet.ts',
-    line: 'if (answer !== undefined && answer.before === before) return answer.same',
-    replacement: 'false',
-    why: 'what is compared again is the same',
-  },
-  {
-    path: 'shared/model/schema/ratchet.ts',
-    line: 'known.set(after, { before, same })',
-    replacement: 'void 0',
-    why: 'what is compared again is the same',
   },
   {
     path: 'shared/model/schema/ratchet.ts',
