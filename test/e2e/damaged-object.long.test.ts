@@ -107,3 +107,53 @@ it('while a policy is damaged, writes of users are refused, until it is deleted'
   expect(await client.send(`POST ${maps}`, { body: map('a') })).toMatchObject({ status: 201 })
   expect(await plane.stop()).toMatchObject({ code: 0 })
 })
+
+const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jobs.batch.setpoint.dev'
+const account = '/api/v1/namespaces/default/serviceaccounts/default'
+
+it('an account and a definition that a start needs hinder none while they are damaged, and are made again', async () => {
+  using scratch = temporaryDirectory('flip')
+  const dataDirectory = join(scratch.path, 'data')
+  const first = await startControlPlane({ dataDirectory })
+  using before = openApiClient(first.kubeconfig)
+  for (const path of [account, definition]) {
+    const body = { metadata: { annotations: { flipped: 'needle' } } }
+    const patch = { contentType: 'application/merge-patch+json', body }
+    expect(await before.send(`PATCH ${path}`, patch)).toMatchObject({ status: 200 })
+  }
+  await first.stop()
+  flipIn(join(dataDirectory, 'setpoint.db'), 'needle')
+
+  const plane = await startControlPlane({ dataDirectory })
+  using client = openApiClient(plane.kubeconfig)
+  for (const path of [account, definition]) {
+    expect(await client.send(`GET ${path}`)).toMatchObject({ status: 500 })
+    const ignoring = `${path}?ignoreStoreReadErrorWithClusterBreakingPotential=true`
+    expect(await client.send(`DELETE ${ignoring}`)).toMatchObject({ status: 200 })
+  }
+  await expect.poll(() => client.send(`GET ${account}`), { timeout: 10_000 }).toMatchObject({ status: 200 })
+  await plane.stop()
+
+  await using again = await startControlPlane({ dataDirectory })
+  using later = openApiClient(again.kubeconfig)
+  expect(await later.send(`GET ${definition}`)).toMatchObject({ status: 200 })
+  expect(await later.send('GET /apis/batch.setpoint.dev/v1alpha1/jobs')).toMatchObject({ status: 200 })
+})
+
+it('a quota that leaves no room for the account of the default namespace hinders no start', async () => {
+  using scratch = temporaryDirectory('quota')
+  const dataDirectory = join(scratch.path, 'data')
+  const first = await startControlPlane({ dataDirectory })
+  using before = openApiClient(first.kubeconfig)
+  const quotas = '/api/v1/namespaces/default/resourcequotas'
+  const body = { metadata: { name: 'none' }, spec: { hard: { 'count/serviceaccounts': '0' } } }
+  expect(await before.send(`POST ${quotas}`, { body })).toMatchObject({ status: 201 })
+  expect(await before.send(`DELETE ${account}`)).toMatchObject({ status: 200 })
+  await first.stop()
+
+  await using plane = await startControlPlane({ dataDirectory })
+  using client = openApiClient(plane.kubeconfig)
+  expect(await client.send(`GET ${account}`)).toMatchObject({ status: 404 })
+  expect(await client.send(`DELETE ${quotas}/none`)).toMatchObject({ status: 200 })
+  await expect.poll(() => client.send(`GET ${account}`), { timeout: 30_000 }).toMatchObject({ status: 200 })
+})

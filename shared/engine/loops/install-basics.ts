@@ -10,7 +10,8 @@ import { createAccount } from './namespaces.ts'
 /**
  * What is there from the first moment: the default namespace with its ServiceAccount, and the kinds of the shipped
  * reconcilers, as this version has them. Throws INVALID for a definition that is refused, such as one that moves a
- * kind to another scope, once the others are there; with `onRefused` that is told instead.
+ * kind to another scope, TOO_LARGE for one in which somebody has left no room, and DAMAGED for one that cannot be read,
+ * once the others are there; with `onRefused` that is told instead: only a control plane that runs can mend it.
  */
 export async function installBasics(options: {
   readonly resources: Resources
@@ -20,14 +21,14 @@ export async function installBasics(options: {
 }): Promise<void> {
   const { resources, controllers, onRefused } = options
   await createIfAbsent(resources, 'default')
-  await createAccount(resources, 'default')
+  await installAccount(resources, 'default')
   const definitions = kindsNamedBy(controllers).flatMap(({ definition }) => definition ?? [])
   let refusal: Error | undefined
   for (const definition of definitions) {
     try {
       await installDefinition(resources, definition)
     } catch (error) {
-      if (!hasCode(error, 'INVALID')) throw error
+      if (!hasCode(error, 'INVALID', 'TOO_LARGE', 'DAMAGED')) throw error
       if (onRefused === undefined) refusal ??= error
       else onRefused(definition, error)
     }
@@ -40,6 +41,15 @@ async function createIfAbsent(resources: Resources, name: string): Promise<void>
     await resources.create(namespaceKind, { metadata: { name } }, manager)
   } catch (error) {
     if (!hasCode(error, 'ALREADY_EXISTS')) throw error
+  }
+}
+
+/** What hinders it, as a quota may, is no reason to start nothing: its namespace makes it once that is gone. */
+async function installAccount(resources: Resources, namespace: string): Promise<void> {
+  try {
+    await createAccount(resources, namespace)
+  } catch (error) {
+    if (!hasCode(error, 'FORBIDDEN', 'DAMAGED')) throw error
   }
 }
 

@@ -49,14 +49,29 @@ export function namespaceController({ resources, catalog }: LifecycleOptions): C
 /** The ServiceAccount of programs that name none: there is one in each namespace. */
 const accountName = 'default'
 
-/** Nothing is created in a namespace that is being deleted, and that needs none any more. */
+/**
+ * Nothing is created in a namespace that is being deleted, and that needs none any more. An account that is damaged is
+ * there until somebody deletes it.
+ */
 export async function createAccount(resources: Resources, namespace: string): Promise<void> {
   const at = { namespace, name: accountName }
-  if ((await absentIfNotFound(resources.get(serviceAccountKind, at))) !== undefined) return
+  if (await isThere(resources, at)) return
   try {
     await resources.create(serviceAccountKind, { metadata: at }, { manager: 'setpoint' })
   } catch (error) {
     if (!hasCode(error, 'ALREADY_EXISTS', 'NOT_FOUND') && !isEndOfNamespace(error)) throw error
+  }
+}
+
+async function isThere(
+  resources: Resources,
+  at: { readonly namespace: string; readonly name: string },
+): Promise<boolean> {
+  try {
+    return (await absentIfNotFound(resources.get(serviceAccountKind, at))) !== undefined
+  } catch (error) {
+    if (hasCode(error, 'DAMAGED')) return true
+    throw error
   }
 }
 

@@ -139,9 +139,12 @@ describe('a later start', () => {
     expect(writes).toBe(2)
   })
 
-  it('leaves alone what is damaged, and brings up all others', async () => {
+  it.each([
+    ['is damaged', 'DAMAGED'],
+    ['is full', 'TOO_LARGE'],
+  ] as const)('leaves alone what %s, and brings up all others', async (_what, code) => {
     const { resources, store } = open((request) => {
-      if (request.startsWith('get') && request.endsWith(' view')) throw new OperatingError('DAMAGED', 'view')
+      if (request.startsWith('get') && request.endsWith(' view')) throw new OperatingError(code, 'view')
     })
     await installRoles(resources, [])
     expect(store.writes()).toContain('create ClusterRole edit')

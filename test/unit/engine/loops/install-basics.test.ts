@@ -70,12 +70,24 @@ describe('what is there from the first moment', () => {
     expect([did, ended]).toEqual([all.slice(0, all.indexOf(what)), `no ${what}`])
   })
 
-  it('is all but a definition that is refused, and then says so', async () => {
+  it.each(['FORBIDDEN', 'DAMAGED'] as const)('is all but an account that is not to be made: %s', async (code) => {
+    const did = all.filter((one) => one !== account)
+    expect(await install({ fails: { [account]: code } })).toEqual({ did, told: [], ended: 'done' })
+  })
+
+  it.each([
+    ['is refused', 'INVALID'],
+    ['has no room left', 'TOO_LARGE'],
+    ['is damaged', 'DAMAGED'],
+  ] as const)('is all but a definition that %s, and then says so', async (_what, code) => {
     const refused = applied(widgetName)
-    expect(await install({ fails: { [refused]: 'INVALID' } })).toEqual({
-      did: all.filter((one) => one !== refused),
-      told: [],
-      ended: `no ${refused}`,
+    const did = all.filter((one) => one !== refused)
+    const fails = { [refused]: code }
+    expect(await install({ fails })).toEqual({ did, told: [], ended: `no ${refused}` })
+    expect(await install({ fails, isTold: true })).toEqual({
+      did,
+      told: [`${widgetName}: no ${refused}`],
+      ended: 'done',
     })
   })
 

@@ -167,6 +167,7 @@ describe('an account of a namespace', () => {
       made,
       'done',
     ],
+    ['is damaged, and so there until it is deleted', new OperatingError('DAMAGED', 'broken'), undefined, [], 'done'],
     [
       'has a namespace that ends',
       new OperatingError('NOT_FOUND', 'none'),
