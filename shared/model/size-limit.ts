@@ -39,7 +39,7 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
   if (inAll > mostInAll) throw tooLarge(object, inAll, mostInAll)
 }
 
-/** The same of a write that is rehearsed: no store measures it. */
+/** The same of a write that no store measures as it is: one that is rehearsed, or sealed. */
 export function checkRehearsal({ object, engine }: StoredObject, touched: Touched): void {
   checkSize(object, { object: bytesOf(objectText(object)), engine: bytesOf(JSON.stringify(engine)) }, touched)
 }

@@ -89,6 +89,22 @@ describe('a Secret', () => {
     close()
   })
 
+  it('may be no larger than any object, however short it is when it is sealed, and goes all the same', async () => {
+    const { store, close } = open()
+    const large = (object: StoredObject['object']): StoredObject['object'] => ({
+      ...object,
+      data: { a: 'A'.repeat(400_000) },
+    })
+    const given = secret('large')
+    await expectCode(store.create({ ...given, object: large(given.object) }), 'TOO_LARGE')
+    const { object, engine } = await store.create(given)
+    await expectCode(store.replace({ object: large(object), engine }, ['fields']), 'TOO_LARGE')
+    const ending = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+    const ended = await store.replace({ object: large(ending), engine }, ['delete'])
+    expect((await store.remove(ended)).object['data']).toEqual(large(object)['data'])
+    close()
+  })
+
   it('cannot be given the value of another one', async () => {
     const ports = open()
     const [a, b] = [await ports.store.create(secret('a')), await ports.store.create(secret('b', 'mine'))]

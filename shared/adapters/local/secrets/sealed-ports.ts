@@ -1,6 +1,8 @@
 import { DamagedObjectError, OperatingError } from '../../../model/errors.ts'
 import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
-import type { StoredObject } from '../../../model/stored-object.ts'
+import { isDeleting } from '../../../model/object.ts'
+import { checkRehearsal } from '../../../model/size-limit.ts'
+import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../../ports/change-feed.ts'
 import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
 import { isSecret, openStored, sealStored, type Sealing } from './sealing.ts'
@@ -69,10 +71,26 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
   return {
     get: (key) => (isSecretKind(key) ? getSecret(key) : store.get(key)),
     list: (query) => (isSecretKind(query) ? listSecrets(query) : store.list(query)),
-    create: (stored) => write(stored, store.create),
-    replace: (stored, touched) => write(stored, (sealed) => store.replace(sealed, touched)),
+    create: (stored) =>
+      write(stored, (sealed) => {
+        checkOpened(stored, ['spec'])
+        return store.create(sealed)
+      }),
+    replace: (stored, touched) =>
+      write(stored, (sealed) => {
+        checkOpened(stored, touched)
+        return store.replace(sealed, touched)
+      }),
     remove: (stored) => write(stored, store.remove),
   }
+}
+
+/**
+ * A long text is packed when it is sealed, so that the store measures less than what readers get. Of one that was
+ * stored larger nothing stands in the way of its end. Throws TOO_LARGE.
+ */
+function checkOpened(stored: StoredObject, touched: Touched): void {
+  if (isSecret(stored.object) && !isDeleting(stored.object)) checkRehearsal(stored, touched)
 }
 
 /** The feed of such a store. */
