@@ -117,7 +117,7 @@ function decode(text: string): Token {
 
 /** The port says what the store's are. */
 function isResourceVersion(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{1,39}$/.test(value)
+  return typeof value === 'string' && /^[1-9]\d{0,38}$/.test(value)
 }
 
 /** For who sends a token that no page had. */

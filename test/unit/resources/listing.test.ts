@@ -178,6 +178,8 @@ describe('a list', () => {
         '{"namespace":"n","name":"a","version":5}',
         '{"namespace":"n","name":"a","version":"abc"}',
         '{"namespace":"n","name":"a","version":""}',
+        '{"namespace":"n","name":"a","version":"0"}',
+        '{"namespace":"n","name":"a","version":"01"}',
         '{"namespace":"n","name":"a","version":"-1"}',
         '{"namespace":"n","name":"a","version":"1.5"}',
         '{"namespace":"n","name":"a","version":"1\\n"}',

@@ -52,6 +52,8 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
     await pause(spent)
     const resourceVersion = String(changeLog.latest())
     const asOf = Number(query.asOf ?? resourceVersion)
+    // Its first page was of a store that was lost, or of another one.
+    if (asOf > changeLog.latest()) throw expired(asOf, 'is later than all there is')
     const kindId = kinds.find(query)
     const items: StoredObject[] = []
     if (kindId === undefined) return { items, resourceVersion, more: false }

@@ -102,6 +102,16 @@ describe('a list', () => {
     expect(await namesIn()).toBe('a3')
   })
 
+  it('has expired where its first page is of another store, which was further', async () => {
+    await create('a')
+    const { resourceVersion } = await listed()
+    const after = { namespace: 'default', name: '0' }
+    expect(await namesIn({ after, asOf: resourceVersion })).toBe('a')
+    const asOf = String(Number(resourceVersion) + 1)
+    for (const kind of [{}, { kind: 'Unknown' }])
+      await expect(namesIn({ after, asOf, ...kind })).rejects.toMatchObject({ code: 'EXPIRED' })
+  })
+
   it('has expired where a state of then is damaged', async () => {
     const a = await create('a')
     const then = (await listed()).resourceVersion
@@ -224,6 +234,9 @@ describe('a long list', () => {
       for (let i = rv + 1; i <= rv + writes; i++) insert.run(i, rv)
     })
     run(`UPDATE heads SET rv = ${rv + writes} WHERE rv = ${rv}`)
+    const { database, clock, quarantine } = opened
+    const changeLog = createSqliteChangeLog({ database, clock })
+    opened = { ...opened, changeLog, store: createSqliteStore({ database, changeLog, quarantine }) }
   }
 
   it('shows an object as it was a hundred thousand writes ago, and has expired behind', async () => {
