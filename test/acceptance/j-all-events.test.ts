@@ -17,7 +17,7 @@ import {
   type StatusOf,
 } from '../../shared/index.ts'
 import { awsEngine } from '../../shared/testing-aws/aws-engine.ts'
-import { createTestEnv, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
+import { createTestEnv, createTestVault, type TestEnv, type TestEnvOptions } from '../../shared/testing/test-env.ts'
 import { longOnly } from '../support/strength.ts'
 import { Part, Widget, writesDuring, writesOf } from './support/primary.ts'
 
@@ -164,19 +164,41 @@ describe('the last run', () => {
   })
 
   it('J29 can own nothing, and may write what is not owned', async () => {
-    let refusal: unknown
+    const refusals: unknown[] = []
     await start(
       allEvents([], async (_, ctx) => {
         if (!ctx.removed) return done()
         const part = { metadata: { name: 'p' }, spec: {} }
-        refusal = await ctx.apply(Part, part).catch((error: unknown) => error)
+        for (const verb of ['apply', 'create'] as const)
+          refusals.push(await ctx[verb](Part, part).catch((error: unknown) => error))
         await ctx.apply(Part, part, { owned: false })
         return done()
       }),
     )
     await remove()
-    expect(refusal).toMatchObject({ code: 'BAD_REQUEST' })
-    expect(await env.get(Part, 'p')).toBeDefined()
+    expect(refusals).toMatchObject([{ code: 'BAD_REQUEST' }, { code: 'BAD_REQUEST' }])
+    expect((await env.get(Part, 'p'))?.metadata.ownerReferences).toBeUndefined()
+  })
+
+  it('J29 takes away what the runs before have written and kept outside, and tells of the object', async () => {
+    const vault = createTestVault()
+    const target = { secretsManager: { name: 'app/default/w' } }
+    const options = { vault: { writes: [{ secretsManager: 'app/{namespace}/' }] } }
+    const run: Run = async (_, ctx) => {
+      await ctx.apply(Part, { metadata: { name: 'p' }, spec: ctx.removed ? {} : { of: 'w' } }, { owned: false })
+      if (!ctx.removed) await ctx.outside.keepSecret(target, { password: 'pw' })
+      else await ctx.outside.removeSecret(target)
+      if (ctx.removed) await ctx.outside.recordDrift('it was open')
+      return done()
+    }
+    await start(allEvents([], run, options), 1, { vault })
+    expect([(await env.get(Part, 'p'))?.spec, vault.texts.size]).toEqual([{ of: 'w' }, 1])
+    const { uid } = (await env.get(Widget, 'w'))?.metadata ?? {}
+    await remove()
+    expect([(await env.get(Part, 'p'))?.spec, vault.texts.size]).toEqual([{}, 0])
+    expect(await env.page('/api/v1/events')).toMatch(
+      new RegExp(`"kind":"Widget"[^}]*"uid":"${uid}"[^}]*}[^}]*it was open`),
+    )
   })
 
   it('J29 comes for each object of the same name, before the next one runs', async () => {

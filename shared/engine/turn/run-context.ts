@@ -38,7 +38,7 @@ export interface ContextOptions {
  */
 export class RunContext implements Context {
   readonly #run: ContextOptions
-  readonly #calls = new ContextCalls()
+  readonly #calls: ContextCalls
   readonly #verbs: RunVerbs
   #expectations: Map<string, number> | undefined
   #once: Context['once'] | undefined
@@ -51,9 +51,10 @@ export class RunContext implements Context {
   readonly outside: Outside
   readonly log: Logger
 
-  constructor(run: ContextOptions) {
+  constructor(run: ContextOptions, calls = new ContextCalls()) {
     const { controller, object, stored, engine, seen, time, memory } = run
     this.#run = run
+    this.#calls = calls
     this.#verbs = new RunVerbs({ manager: controller.name, rights: controller.rights, object, engine, seen, time })
     this.deadlineMs = time.deadlineMs
     this.attempt = attemptsOf(stored.engine, object.metadata.generation)
@@ -81,9 +82,9 @@ export class RunContext implements Context {
     },
   }
 
-  /** The event without the values of the Secrets that the run has met. */
-  conceal(event: RecordedEvent): RecordedEvent {
-    return concealEvent(event, this.#run.seen)
+  /** The same run's, in the name of another object and its controller. */
+  about(whose: Whose): Context {
+    return new RunContext({ ...this.#run, ...whose }, this.#calls)
   }
 
   /** The name of a call that the run has not waited for. */
@@ -131,9 +132,11 @@ export class RunContext implements Context {
   readonly delete: Context['delete'] = (kind, at) => this.#calls.track('delete', this.#verbs.delete(kind, at))
 }
 
-/** For an event about another object than the one that is reconciled. */
-export function concealInRun(context: Context, event: RecordedEvent): RecordedEvent {
-  return context instanceof RunContext ? context.conceal(event) : event
+export type Whose = Pick<ContextOptions, 'controller' | 'object'>
+
+/** For what a run does in the name of another object than the one that is reconciled. */
+export function contextAbout(context: Context, whose: Whose): Context {
+  return context instanceof RunContext ? context.about(whose) : context
 }
 
 function concealEvent(event: RecordedEvent, { secrets }: ObservedRun): RecordedEvent {

@@ -4,26 +4,25 @@ import type { ApiObject } from '../../../model/object.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Notes } from '../../../reconciler/notes.ts'
 import { effectKey } from '../../state/removed-record.ts'
-import { concealInRun } from '../../turn/run-context.ts'
-import type { EngineOptions } from '../../turn/engine-options.ts'
+import type { Controller } from '../../../reconciler/controller.ts'
+import { contextAbout } from '../../turn/run-context.ts'
 
 /**
  * The context of the last run of a removed object. Objects that had the name one after the other share a record and its
- * runs. Each object has its own effects and notes in the record, until its last run has ended.
+ * runs. Each object has its own effects and notes in the record, until its last run has ended. What it writes, keeps
+ * outside and tells is the object's and its controller's, as in the runs before.
  */
-export function createLastContext(
-  ctx: Context,
-  object: ApiObject,
-  { events, component }: Pick<EngineOptions, 'events'> & { readonly component: string },
-): Context {
+export function createLastContext(ctx: Context, object: ApiObject, controller: Controller): Context {
+  const own = contextAbout(ctx, { controller, object })
   return {
-    ...ctx,
+    ...own,
+    attempt: ctx.attempt,
+    expectations: ctx.expectations,
     removed: true,
     notes: ownNotes(ctx.notes, object),
     once: (key, effect, options) => ctx.once(effectKey(object, key), effect, options),
-    event: (type, reason, message) => events.record(object, concealInRun(ctx, { type, reason, message, component })),
-    apply: (kind, given, options) =>
-      options?.owned === false ? ctx.apply(kind, given, options) : Promise.reject(ownsNothing(object)),
+    apply: (kind, given, options) => (isUnowned(options) ? own.apply(kind, given, options) : refuseChild(object)),
+    create: (kind, given, options) => (isUnowned(options) ? own.create(kind, given, options) : refuseChild(object)),
   }
 }
 
@@ -49,9 +48,15 @@ export function forgetNotes(notes: Notes, { metadata: { uid } }: ApiObject): voi
   notes.set(uid, undefined)
 }
 
-function ownsNothing({ kind, metadata }: ApiObject): OperatingError {
-  return new OperatingError(
-    'BAD_REQUEST',
-    `${kind} ${metadata.name} is gone and its children go with it; apply with { owned: false } what is to stay`,
+function isUnowned(options: Parameters<Context['apply']>[2]): boolean {
+  return options?.owned === false
+}
+
+function refuseChild({ kind, metadata }: ApiObject): Promise<never> {
+  return Promise.reject(
+    new OperatingError(
+      'BAD_REQUEST',
+      `${kind} ${metadata.name} is gone and its children go with it; apply with { owned: false } what is to stay`,
+    ),
   )
 }

@@ -75,7 +75,7 @@ function inPresentVersion({ kind: { conversion } }: Controller, object: ApiObjec
 }
 
 /** The controller of the records: the clean-up that they wait for is the last run of each object. */
-function createRemovedController(controller: Controller, { store, events }: EngineOptions): Controller {
+function createRemovedController(controller: Controller, { store }: EngineOptions): Controller {
   const { onRemoved: _, ...present } = controller
   const change = async (record: ApiObject, next: (live: StoredObject) => StoredObject): Promise<void> => {
     const nextOf = (live: StoredObject | undefined): StoredObject | undefined => live && next(live)
@@ -91,7 +91,7 @@ function createRemovedController(controller: Controller, { store, events }: Engi
       const faults = findSpecFaults(controller.kind, object)
       if (faults !== undefined) throw withReport(stop(specInvalid, faults), { retryWithin: lookAgain })
       const last = inPresentVersion(controller, object)
-      const lastContext = createLastContext(ctx, last, { events, component: controller.name })
+      const lastContext = createLastContext(ctx, last, controller)
       const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext)
       if (outcome.kind !== 'done') return outcome
       forgetNotes(ctx.notes, last)

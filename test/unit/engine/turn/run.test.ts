@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SecretValues } from '../../../../shared/engine/insight/secret-values.ts'
 import type { ObservedRun } from '../../../../shared/engine/insight/run-observer.ts'
-import { concealInRun, RunContext } from '../../../../shared/engine/turn/run-context.ts'
+import { contextAbout, RunContext } from '../../../../shared/engine/turn/run-context.ts'
 import { createRunMemory } from '../../../../shared/engine/turn/run-memory.ts'
 import { RunTime, RunTimes } from '../../../../shared/engine/turn/run-times.ts'
 import { runInTime, type RunResult } from '../../../../shared/engine/turn/run.ts'
@@ -467,11 +467,12 @@ describe('the context of a run', () => {
     ])
   })
 
-  it('conceals what is told of others, where it is one', () => {
-    const event = { type: 'Normal', reason: 'Told', message: 'it is hunter2hunter2', component: 'c' } as const
-    const { contextOf } = worldOf({ secret: 'hunter2hunter2' })
-    expect(concealInRun(contextOf(), event).message).not.toContain('hunter2')
-    expect(concealInRun({} as Context, event)).toBe(event)
+  it('tells of another object in its name, and conceals that, too', async () => {
+    const { contextOf, events } = worldOf({ secret: 'hunter2hunter2' })
+    const { object } = storedWidget('other')
+    const controller = { ...widgets([]), name: 'others' }
+    await contextAbout(contextOf(), { controller, object }).event('Normal', 'Told', 'it is hunter2hunter2')
+    expect(events).toEqual([{ type: 'Normal', reason: 'Told', message: 'it is ***', component: 'others' }])
   })
 
   it('keeps what is made on demand in a copy', () => {
