@@ -27,6 +27,7 @@ import {
   concludeFailure,
   notReadyPatch,
   concludeLimited,
+  concludeOther,
   notResolved,
   concludeStop,
   concludeUnresolved,
@@ -256,7 +257,7 @@ async function runToEnd<Client>(run: ExternalRun<Client>, work: () => Promise<Ou
   } catch (error) {
     if (error instanceof RateLimited) return concludeLimited(run, error)
     if (error instanceof CallFailed) throw concludeFailure(run, error)
-    throw error
+    throw concludeOther(run, error)
   }
 }
 

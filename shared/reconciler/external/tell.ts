@@ -2,6 +2,7 @@ import type { ConditionPatch } from '../../model/conditions.ts'
 import { humanDuration } from '../../model/human-duration.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { again, combineReports, done, reportOf, stop, waiting, withReport, type Outcome } from '../outcome.ts'
+import { verdictOf } from '../verdict.ts'
 import type { Context } from '../context.ts'
 import type { CallFailed, RateLimited } from './calls.ts'
 import type { End } from './decide.ts'
@@ -110,6 +111,17 @@ export function concludeFailure<Client>(run: ExternalRun<Client>, error: CallFai
     : withReport(error, { ...stateOf(run, error), ...within(run.periodMs) })
   const reports = [reportOf(concluded), reportOf(error.cause)].filter((report) => report !== undefined)
   return withReport(concluded, combineReports(reports))
+}
+
+/**
+ * A failure that is no answer of the far side, such as outputs that are lost: people see it where they look for syncs,
+ * and which entity it is about.
+ */
+export function concludeOther<Client>(run: ExternalRun<Client>, error: unknown): unknown {
+  if (!(error instanceof Error) || reportOf(error) !== undefined) return error
+  const verdict = verdictOf(error, (text) => run.ctx.outside.conceal(text))
+  const isFailure = verdict.kind === 'stopped' || (verdict.kind === 'failed' && !verdict.quiet)
+  return isFailure ? withReport(error, stateOf(run, verdict)) : error
 }
 
 /** Stops until something changes or the period is over; triggers before that do not make it ask again. */

@@ -291,7 +291,12 @@ describe('outputs of an external', () => {
     await apply(world)
     await env.advance('5m')
     const lost = 'password is told no more, and cannot be read where it is kept: it was never written; if it is lost'
-    expect(JSON.stringify(await env.get(Account, 'a'))).toContain(lost)
+    const message = expect.stringContaining(lost)
+    const conditions = [
+      { type: 'Ready', message },
+      { type: 'Synced', status: 'False', message },
+    ]
+    expect((await env.get(Account, 'a'))?.status).toMatchObject({ id: [...world.accounts.keys()][0], conditions })
     world.accounts.clear()
     await env.advance('30m')
     expect((await env.get(Secret, 'a-login'))?.data).toEqual({ password: btoa(password), user: btoa('id-1') })
