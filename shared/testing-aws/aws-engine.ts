@@ -161,6 +161,7 @@ async function startAwsCore(
   const common = {
     ports: { ...ports, reserve, listNetted, inHand, checkpoint: checkpointOf },
     controllers,
+    ...(options.kinds && { kinds: options.kinds }),
     logger,
     telemetry,
   }

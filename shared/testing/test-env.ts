@@ -116,6 +116,7 @@ export async function createTestEnv(options: TestEnvOptions = {}): Promise<TestE
     const started = await engine.start({
       ports: observePorts(engine.ports, { observation, life }),
       controllers: reconcilers.map((controller) => countRuns(controller, { observation, life })),
+      ...(options.kinds && { kinds: options.kinds }),
       authenticate: () => ({ name: 'test', groups: ['system:masters'] }),
       clock,
       random,

@@ -123,3 +123,12 @@ it('the types of the hooks are those of the kind', () => {
   const size: number | undefined = context?.old?.spec.size
   expect(size).toBeUndefined()
 })
+
+it('hold for a kind that has no reconciler in a test, and so do its older versions', async () => {
+  told.length = 0
+  await using env = await createTestEnv({ kinds: [Vault] })
+  const older = { apiVersion: 'test.setpoint.dev/v1alpha1', kind: 'Vault', metadata: { name: 'a' } }
+  await env.applyManifest({ ...older, spec: { size: '7', owner: 'ann' } })
+  expect((await env.get(Vault, 'a'))?.spec).toEqual({ size: 7, owner: 'ann', path: '/a' })
+  await expect(env.apply(Vault, vault({ size: 6 }))).rejects.toThrow('spec.size: Invalid value: must not shrink')
+})

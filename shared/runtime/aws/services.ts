@@ -1,5 +1,6 @@
 import type { ControlLoopsOptions } from '../../engine/loops/control-loops.ts'
 import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
+import type { Kind } from '../../reconciler/kind.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
 import { createSharedRetryBudget } from '../../engine/limits/retry-budget.ts'
 import type { Rate } from '../../model/reservations.ts'
@@ -88,6 +89,8 @@ export interface AwsServicesOptions {
   readonly traces?: AwsTraces
   readonly ports: TablePorts
   readonly controllers: readonly Controller[]
+  /** Kinds whose hooks and conversions are used beside those of the controllers' kinds; for tests. */
+  readonly kinds?: readonly Kind<unknown, unknown>[]
   /** What all controllers together may spend on retries. Default: no limit. */
   readonly retryBudget?: Rate | undefined
   /** What else a write does. */
@@ -103,9 +106,9 @@ export interface QueueServices extends AwsServices {
 }
 
 export function createAwsServices(options: AwsServicesOptions): AwsServices {
-  const { boundary, ports, controllers, kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
+  const { boundary, ports, controllers, kinds = [], kindsMaxAgeMs, logger, telemetry, retryBudget: rate } = options
   const { clock, random, retire } = boundary
-  const functions = collectKindFunctions(kindsNamedBy(controllers))
+  const functions = collectKindFunctions([...kindsNamedBy(controllers), ...kinds])
   const catalog = createKindCatalog({
     store: ports.store,
     clock,

@@ -13,6 +13,7 @@ import type { ApiServices, PlaneOperation, Page } from '../../api/call.ts'
 import type { ComputedObjects } from '../../api/computed/computed-objects.ts'
 import { allControllers, controlLoopNames, type ControlLoopsOptions } from '../../engine/loops/control-loops.ts'
 import { kindsNamedBy, type Controller } from '../../reconciler/controller.ts'
+import type { Kind } from '../../reconciler/kind.ts'
 import { createExplain } from '../../engine/insight/explain/explain.ts'
 import { doctorReport, type Storage } from '../../engine/insight/doctor.ts'
 import { createEventRecorder } from '../../engine/insight/event-recorder.ts'
@@ -58,6 +59,8 @@ import { setpointVersion } from '../setpoint-version.ts'
 export interface LocalCoreOptions {
   readonly ports: LocalPorts
   readonly controllers: readonly Controller[]
+  /** Kinds whose hooks and conversions are used beside those of the controllers' kinds; for tests. */
+  readonly kinds?: readonly Kind<unknown, unknown>[]
   readonly authenticate: Authenticator
   /** Told of every request; without it nobody is. */
   readonly audit?: Audit
@@ -268,8 +271,8 @@ function refusalNote(
 }
 
 /** What is stored, as the API and the engine read and write it. */
-function openStored({ clock, random, logger, controllers, ports, tracing, webhooks }: LocalCoreOptions) {
-  const functions = collectKindFunctions(kindsNamedBy(controllers))
+function openStored({ clock, random, logger, controllers, kinds = [], ports, tracing, webhooks }: LocalCoreOptions) {
+  const functions = collectKindFunctions([...kindsNamedBy(controllers), ...kinds])
   const feed = convertFeed(ports.feed, functions)
   const catalog = createKindCatalog({
     store: ports.store,
