@@ -122,8 +122,9 @@ export class RunVerbs {
     const type = await this.#requireServed(kind, 'write')
     const place = this.#place(at)
     const uid = typeof at === 'string' ? undefined : at.uid
+    const { manager } = this.#options
     const deleted = await absentIfNotFound(
-      uid === undefined ? this.#resources.delete(type, place) : this.#deleteOwn(type, place, uid),
+      uid === undefined ? this.#resources.delete(type, place, { manager }) : this.#deleteOwn(type, place, uid),
     )
     if (deleted === undefined) return false
     this.#conceal(type, deleted.stored.object)
@@ -133,8 +134,9 @@ export class RunVerbs {
 
   /** Undefined if the name is another object's by now. */
   async #deleteOwn(kind: ServedKind, place: Place, uid: string): Promise<Deleted | undefined> {
+    const { manager } = this.#options
     try {
-      return await this.#resources.delete(kind, place, { preconditions: { uid } })
+      return await this.#resources.delete(kind, place, { manager, preconditions: { uid } })
     } catch (error) {
       if (!hasCode(error, 'VERSION_CONFLICT')) throw error
       const there = await this.#resources.get(kind, place)

@@ -10,7 +10,7 @@ import type { ObjectIndex } from '../../../../shared/ports/object-index.ts'
 import type { ObjectStore } from '../../../../shared/ports/object-store.ts'
 import type { Rights } from '../../../../shared/reconciler/rights.ts'
 import type { KindCatalog } from '../../../../shared/resources/kind-catalog.ts'
-import type { Resources } from '../../../../shared/resources/resources.ts'
+import type { DeleteOptions, Resources } from '../../../../shared/resources/resources.ts'
 import { expectCode } from '../../../support/expect-code.ts'
 import { storedWidget } from '../../../support/stored-object.ts'
 import { createVirtualClock } from '../../../support/virtual-clock.ts'
@@ -102,9 +102,9 @@ function verbsIn({
     delete: async (
       _kind: ServedKind,
       at: { readonly name: string },
-      { preconditions: { uid } = {} }: { readonly preconditions?: { readonly uid?: string } } = {},
+      { manager, preconditions: { uid } = {} }: DeleteOptions,
     ) => {
-      calls.push(['delete', at])
+      calls.push(['delete', at, manager])
       if (uid !== undefined && find(at.name).metadata.uid !== uid)
         throw new OperatingError('VERSION_CONFLICT', 'another')
       return { stored: { object: find(at.name), engine: {} }, gone }
@@ -330,8 +330,9 @@ describe('a write', () => {
 
   it('by delete says whether there was anything', async () => {
     const there = { a: named('a') }
-    const { verbs } = verbsIn({ there })
+    const { verbs, calls } = verbsIn({ there })
     expect([await verbs.delete(plain, 'a'), await verbs.delete(plain, 'b')]).toEqual([true, false])
+    expect(calls[0]).toEqual(['delete', { namespace: 'default', name: 'a' }, 'widget'])
     const going = verbsIn({ there, gone: false })
     await going.verbs.delete(plain, 'a')
     expect(await going.verbs.get(plain, 'a', { cached: true })).toEqual(there.a)
