@@ -40,7 +40,7 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
 }
 
 /** The same of a write that no store measures as it is: one that is rehearsed, or sealed. */
-export function checkRehearsal({ object, engine }: StoredObject, touched: Touched): void {
+export function checkStateSize({ object, engine }: StoredObject, touched: Touched): void {
   checkSize(object, { object: bytesOf(objectText(object)), engine: bytesOf(JSON.stringify(engine)) }, touched)
 }
 

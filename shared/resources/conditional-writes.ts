@@ -6,7 +6,7 @@ import { keyOf, type ObjectKey } from '../model/object-key.ts'
 import { onNewest } from '../model/on-newest.ts'
 import { isDeleting, parseApiVersion, type ApiObject, type ObjectMeta } from '../model/object.ts'
 import type { ServedKind } from '../model/served-kind.ts'
-import { checkRehearsal } from '../model/size-limit.ts'
+import { checkStateSize } from '../model/size-limit.ts'
 import type { StoredObject, Touched } from '../model/stored-object.ts'
 import type { Clock } from '../ports/clock.ts'
 import { AdmissionBudget } from '../model/policy/admission-budget.ts'
@@ -225,7 +225,7 @@ async function commit(live: LiveOf, sent: Planned, plan: ChangePlan, options: Wr
   const { was, is, touched } = admitted
   const next = withNotes(kind, was, is, { manager, nowMs: around.nowMs })
   if (dryRun) {
-    checkRehearsal(next, touched)
+    checkStateSize(next, touched)
     return { stored: next, outcome: 'updated', warnings, before }
   }
   const stored = await (isReleased(is) ? options.store.remove(next) : options.store.replace(next, touched))
@@ -340,7 +340,7 @@ async function isLeaving(store: ObjectStore, { object }: StoredObject): Promise<
 async function rehearse(store: ObjectStore, stored: StoredObject): Promise<StoredObject> {
   const { resourceVersion: _, ...metadata } = stored.object.metadata
   if ((await store.get(keyOf(stored.object))) !== undefined) throw new OperatingError('ALREADY_EXISTS', 'it is there')
-  checkRehearsal(stored, ['spec'])
+  checkStateSize(stored, ['spec'])
   return { ...stored, object: { ...stored.object, metadata: metadata as ObjectMeta } }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkMemory, checkRehearsal, checkSize } from '../../../shared/model/size-limit.ts'
+import { checkMemory, checkStateSize, checkSize } from '../../../shared/model/size-limit.ts'
 import type { ApiObject } from '../../../shared/model/object.ts'
 import type { Touched } from '../../../shared/model/stored-object.ts'
 import { storedWidget } from '../../support/stored-object.ts'
@@ -35,21 +35,21 @@ describe('the size of an object', () => {
   })
 })
 
-describe('the size of an object in a rehearsal', () => {
+describe('the size of a state that no store measures', () => {
   it('is measured in bytes of what the write would store', () => {
     const withNote = (bytes: number): ApiObject => ({ ...widget, spec: { note: '€'.repeat(Math.floor(bytes / 3)) } })
     const frame = Buffer.byteLength(JSON.stringify(withNote(0)))
     const most = 350 * kib
     const engine = { memory: { notes: { n: 'x'.repeat(10 * kib) } } }
-    expect(() => checkRehearsal({ object: withNote(most - frame), engine }, ['spec'])).not.toThrow()
-    expect(() => checkRehearsal({ object: withNote(most - frame + 3), engine }, ['spec'])).toThrow(
+    expect(() => checkStateSize({ object: withNote(most - frame), engine }, ['spec'])).not.toThrow()
+    expect(() => checkStateSize({ object: withNote(most - frame + 3), engine }, ['spec'])).toThrow(
       expect.objectContaining({
         code: 'TOO_LARGE',
         message: expect.stringMatching(/^Widget w would take 35840\d bytes/),
       }),
     )
-    expect(() => checkRehearsal({ object: withNote(most - frame + 3), engine }, ['engine'])).not.toThrow()
-    expect(() => checkRehearsal({ object: withNote(380 * kib), engine }, ['engine'])).toThrow(/the limit is 399360/)
+    expect(() => checkStateSize({ object: withNote(most - frame + 3), engine }, ['engine'])).not.toThrow()
+    expect(() => checkStateSize({ object: withNote(380 * kib), engine }, ['engine'])).toThrow(/the limit is 399360/)
   })
 })
 

@@ -1,7 +1,7 @@
 import { DamagedObjectError, OperatingError } from '../../../model/errors.ts'
 import { keyOf, keyText, type ObjectKey } from '../../../model/object-key.ts'
 import { isDeleting } from '../../../model/object.ts'
-import { checkRehearsal } from '../../../model/size-limit.ts'
+import { checkStateSize } from '../../../model/size-limit.ts'
 import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import type { Change, ChangeBatch, ChangeFeed } from '../../../ports/change-feed.ts'
 import type { ListPage, ObjectStore } from '../../../ports/object-store.ts'
@@ -90,7 +90,7 @@ export function sealStore(store: ObjectStore, { sealing, onUnreadable }: SealedS
  * stored larger nothing stands in the way of its end. Throws TOO_LARGE.
  */
 function checkOpened(stored: StoredObject, touched: Touched): void {
-  if (isSecret(stored.object) && !isDeleting(stored.object)) checkRehearsal(stored, touched)
+  if (isSecret(stored.object) && !isDeleting(stored.object)) checkStateSize(stored, touched)
 }
 
 /** The feed of such a store. */
