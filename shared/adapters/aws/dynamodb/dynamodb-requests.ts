@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { hasCode, OperatingError } from '../../../model/errors.ts'
-import type { Clock } from '../../../ports/clock.ts'
+import { steadyMsOf, type Clock } from '../../../ports/clock.ts'
 import type { Random } from '../../../ports/random.ts'
 import { requestFailure, wasRepeated, type RequestFailure } from './dynamodb-failures.ts'
 
@@ -45,7 +45,7 @@ export function createDynamodbRequests({
     attempt: (isUncertain: boolean) => Promise<T>,
     timeUp: (failure: RequestFailure, isUncertain: boolean, cause: unknown) => Promise<T>,
   ): Promise<T> {
-    const endMs = clock.nowMs() + patienceMs
+    const endMs = steadyMsOf(clock) + patienceMs
     let isUncertain = false
     for (let failures = 0; ; failures++) {
       try {
@@ -57,7 +57,7 @@ export function createDynamodbRequests({
         if (failure === undefined) throw error
         isUncertain ||= failure === 'unknown' || wasRepeated(error)
         const pauseMs = random.next() * Math.min(pauseMsFirst * 2 ** failures, pauseMsMax)
-        if (failure === 'refused' || clock.nowMs() + pauseMs > endMs) return timeUp(failure, isUncertain, error)
+        if (failure === 'refused' || steadyMsOf(clock) + pauseMs > endMs) return timeUp(failure, isUncertain, error)
         await clock.sleep(pauseMs)
       }
     }
