@@ -44,6 +44,8 @@ export async function* pieces(stream: Stream): AsyncGenerator<string | Uint8Arra
     if (!stream.isTorn) yield* said(text)
   } finally {
     stream.onEnd()
+    // A look that came to the end of the log follows it from then on.
+    await stream.past?.return?.()
   }
   if (!stream.isTorn) yield* said(wire.closing(stream.signal.aborted))
 }

@@ -419,3 +419,32 @@ describe('a watch that is ended by the server', () => {
     expect(await said.next()).toEqual({ done: true, value: undefined })
   })
 })
+
+it('a watch that is cut off while what it has read is converted lets go of the log', async () => {
+  const converting = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const prepare = (): Promise<void> => {
+    begun.resolve()
+    return converting.promise
+  }
+  const conversion = { version: 'v1', prepare, convert: (object: object) => object }
+  let isClosed = false
+  const follow = () => ({
+    next: async () => ({ done: false, value: { changes: [changeOf('a', '12')], resourceVersion: '12' } }),
+    return: async () => {
+      isClosed = true
+      return { done: true, value: undefined }
+    },
+  })
+  const { stream, said } = open({
+    kind: { ...plainKind, version: 'v2', conversion } as unknown as Stream['kind'],
+    at: undefined,
+    follow: follow as unknown as Stream['follow'],
+  })
+  const told = readAll(said)
+  await begun.promise
+  Object.assign(stream, { isCut: true, at: undefined })
+  converting.resolve()
+  await told
+  expect(isClosed).toBe(true)
+})
