@@ -217,8 +217,9 @@ function guarded(guard: Guard, start: Start): GuardedDatabase {
   }
 }
 
-function guardedBy(marks: MarkFile, guard: Guard, start: Start): GuardedDatabase {
+function guardedBy(marks: MarkFile, guard: Guard, found: Start): GuardedDatabase {
   const { file, database, options } = guard
+  const start = { ...found, known: noteResumed(marks, found.known, options) }
   const place = identifyFile(statSync(file, { bigint: true }))
   const write = ({ database: name, starts, isHeld }: Identity, state: Mark['state'], resourceVersion: number): void =>
     marks.write({ ...place, database: name, starts, isHeld, resourceVersion, state })
@@ -273,6 +274,17 @@ function guardedBy(marks: MarkFile, guard: Guard, start: Start): GuardedDatabase
       database.close()
     },
   }
+}
+
+/**
+ * The mark says ahead of the database that it is no copy any more: who is killed between the two has a copy as before,
+ * and the other way round it would look like one that has forgotten that it is one.
+ */
+function noteResumed(marks: MarkFile, known: ReadMark, { resume }: GuardOptions): ReadMark {
+  if (resume !== true || typeof known === 'string' || known.isHeld !== true) return known
+  const resumed = { ...known, isHeld: false }
+  marks.write(resumed)
+  return resumed
 }
 
 /** Forgets the keys that no state needs, now that the database names the first, and tells of what needs another. */

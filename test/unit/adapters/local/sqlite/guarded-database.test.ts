@@ -654,6 +654,18 @@ it('a copy that has forgotten that it is one is refused, until somebody resumes 
   expect(run({ resume: true })).toBe(false)
 })
 
+it('a copy whose first start without being one is killed asks nothing of the next', () => {
+  run({ consent: 'as-copy' })
+  raw("CREATE TRIGGER full BEFORE DELETE ON identity BEGIN SELECT RAISE(ABORT, 'full'); END")
+  expect(() => start({ resume: true })).toThrow('full')
+  expect(run()).toBe(true)
+  expect(() => start({ resume: true })).toThrow('full')
+  // As if the commit had been the last that the process did.
+  raw('DROP TRIGGER full')
+  raw('UPDATE identity SET held = 0')
+  expect(run()).toBe(false)
+})
+
 describe('a database behind a symbolic link', () => {
   const named = ['real/r.db', 'real/r.db-wal', 'a.mark'] as const
 
