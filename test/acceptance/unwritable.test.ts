@@ -227,6 +227,27 @@ it.each([
   expect(shown).toMatchObject({ count: 1, conditions: failed(`what is reported does not fit Meter: ${told}`) })
 })
 
+it.each<[string, (status: MeterStatus) => Outcome<MeterStatus>]>([
+  ['returns', (status) => done({ status })],
+  [
+    'throws',
+    (status) => {
+      throw withReport(new Error('no luck'), { status })
+    },
+  ],
+])(
+  'a status that a run %s keeps the fields that its kind has: what else an API has answered is not shown',
+  async (...[, end]) => {
+    const { status } = await meterAfter(() => end(meter({ count: 1, password: 'pw' })))
+    expect(status).toMatchObject({ count: 1 })
+    expect(status).not.toHaveProperty('password')
+    expect(env.logs.find(({ fields }) => fields['leftOut'] !== undefined)).toMatchObject({
+      level: 'debug',
+      fields: { name: 'm', leftOut: ['password'] },
+    })
+  },
+)
+
 it('one that a failure reports names both', async () => {
   const report = { status: meter({ count: 1.5 }) }
   const { status } = await meterAfter(() => {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts'
 import { parseApiVersion, type ApiObject } from '../../model/object.ts'
 import { applyDefaults } from '../../model/schema/defaulting.ts'
+import { pruneValue, type Pruned } from '../../model/schema/prune.ts'
 import { findSettledParts } from '../../model/schema/settled.ts'
 import { describeFaults, describeReportFaults } from '../../model/schema/spec-faults.ts'
 import type { StructuralSchema } from '../../model/schema/structural-schema.ts'
@@ -63,8 +64,21 @@ export function findStatusFaults(
   { status, old }: { readonly status: JsonObject; readonly old: JsonObject | undefined },
   served: ServedKind,
 ): string | undefined {
-  const schema = served.hasStatus ? schemaOf(kind, served)?.properties?.['status'] : undefined
+  const schema = statusSchemaOf(kind, served)
   return schema && describeReportFaults(schema, status, old)
+}
+
+/**
+ * What a run reports, without the fields that the status of its kind does not have: an author may hand on what another
+ * API has answered.
+ */
+export function knownStatus(kind: Kind<unknown, unknown>, status: JsonObject, served: ServedKind): Pruned<JsonObject> {
+  const schema = statusSchemaOf(kind, served)
+  return schema === undefined ? { value: status, unknown: [] } : (pruneValue(schema, status) as Pruned<JsonObject>)
+}
+
+function statusSchemaOf(kind: Kind<unknown, unknown>, served: ServedKind): StructuralSchema | undefined {
+  return served.hasStatus ? schemaOf(kind, served)?.properties?.['status'] : undefined
 }
 
 /**

@@ -14,7 +14,7 @@ import type { ObservedRun } from '../insight/run-observer.ts'
 import { concealVerdict } from '../insight/conceal-verdict.ts'
 import { findSecretPaths, secretInMemory } from '../insight/remembered-secrets.ts'
 import { giveUpError } from '../state/give-up-error.ts'
-import { asRead, findStatusFaults } from '../state/as-read.ts'
+import { asRead, findStatusFaults, knownStatus } from '../state/as-read.ts'
 import { RunContext } from './run-context.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createRunMemory } from './run-memory.ts'
@@ -119,20 +119,22 @@ function cleanupRunOf({ cleanup }: Controller): Controller['reconcile'] {
 }
 
 /**
- * The verdict, with a status that its author does not hold on to; or a failure that says which part of it cannot be
- * stored, since JSON would lose that part without a word, or is not what the kind says of its status.
+ * The verdict, with a status that its author does not hold on to, and that has the fields of its kind; or a failure
+ * that says which part of it cannot be stored, since JSON would lose that part without a word, or is not what the kind
+ * says of its status.
  */
 function storable(
   verdict: Verdict,
   { status, conditions }: Pick<Report, 'status' | 'conditions'> = {},
-  { controller, kind, object }: Pick<Ran, 'controller' | 'kind' | 'object'>,
+  { controller, kind, object, seen }: Pick<Ran, 'controller' | 'kind' | 'object' | 'seen'>,
 ): Verdict {
   const foreign = foreignPart(status ?? null, 'status') ?? foreignPart(conditions ?? null, 'conditions')
   if (foreign !== undefined) return notStorable(verdict, `cannot be stored: ${foreign}`)
   const odd = conditions && findOddCondition(conditions)
   if (odd !== undefined) return notStorable(verdict, `is no condition: ${odd}`)
   if (status === undefined) return verdict
-  const own = copyJson(status)
+  const { value: own, unknown } = knownStatus(controller.kind, copyJson(status), kind)
+  if (unknown.length > 0) seen.logger.debug('the kind has no such fields in its status', { leftOut: [...unknown] })
   const faults = findStatusFaults(controller.kind, { status: own, old: object.status }, kind)
   return faults === undefined ? withStatus(verdict, own) : notStorable(verdict, `does not fit ${kind.kind}: ${faults}`)
 }
