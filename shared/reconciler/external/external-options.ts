@@ -12,11 +12,11 @@ import type { Requirements, Resolved } from './requirements.ts'
 /**
  * A reconciler for entities on the far side of an API, kept as declared: references are checked first, each with a
  * condition of its own; what differs is put back once in each period, what is deleted there is made again; changes of
- * spec, labels or annotations are sent at once, and nothing else is. A crash at any moment makes no second entity and
- * leaves none behind.
+ * spec, labels or annotations, and of what is declared of a reference, are sent at once, and nothing else is. A crash
+ * at any moment makes no second entity and leaves none behind.
  * What an object's annotations say: `setpoint.dev/resync` its own period; `external-id` and `adopt` an entity that is
- * there already; `manage` what may be done outside; `deletion-policy`, `paused`, `reconcile-requested-at` as for
- * every kind.
+ * there already; `manage` what may be done outside; `deletion-policy`, `paused`, `reconcile-requested-at` as for every
+ * kind.
  */
 export interface ExternalOptions<Read, Required extends Requirements<Read>, Client>
   extends

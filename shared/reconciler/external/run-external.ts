@@ -6,7 +6,6 @@ import { modify } from '../modify.ts'
 import { again, done, reportOf, stop, StopError, waiting, withReport, type Outcome } from '../outcome.ts'
 import { refusePromise } from '../refuse-promise.ts'
 import { CallFailed, RateLimited } from './calls.ts'
-import { declarationDigest } from './declaration.ts'
 import { decide, leftByPolicy, type End, type Left } from './decide.ts'
 import { beginningOfPaths, note, recall, withoutEntity, withShown, type ExternalMemory } from './memory.ts'
 import { keepOutputs, removeOutputs, type NotedOutputs } from './outputs.ts'
@@ -15,6 +14,7 @@ import { findRequired, type Found } from './requirements.ts'
 import {
   beginRun,
   compareEntity,
+  digestOfDeclared,
   periodOf,
   reconcileRequestOf,
   syncSituationOf,
@@ -176,7 +176,7 @@ async function takeAway<Client>(run: ExternalRun<Client>): Promise<Outcome> {
 
 /** The entity is as declared: what it gives is kept, and the time of the next sync is set. */
 async function settle<Client>(run: ExternalRun<Client>, differs: readonly string[]): Promise<Outcome> {
-  const { ctx, spec, found } = run
+  const { ctx, spec } = run
   const entity = run.seen?.entity ?? {}
   // Ahead of all that may fail: it may be told only now.
   await keepGiven(run, entity)
@@ -189,7 +189,7 @@ async function settle<Client>(run: ExternalRun<Client>, differs: readonly string
   const { refusal: _, wait: __, differs: ___, locked: ____, digest: _____, ...memory } = asMirror(run, entity)
   remember(run, {
     ...(shown === undefined ? memory : withShown(memory, shown)),
-    ...(run.owesMark !== true && { digest: declarationDigest(run.object, found.identity) }),
+    ...(run.owesMark !== true && { digest: digestOfDeclared(run) }),
     syncedAtMs: ctx.now(),
     ...(request !== undefined && { request }),
     ...(differs.length === 0 ? {} : { differs: beginningOfPaths(differs) }),

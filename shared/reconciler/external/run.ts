@@ -3,6 +3,7 @@ import { digest as digestOf } from '../../model/digest.ts'
 import { refuseForeign } from '../../model/foreign-part.ts'
 import { isDeleting, type ApiObject } from '../../model/object.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { canonicalJson } from '../../model/schema/canonical-json.ts'
 import type { Context } from '../context.ts'
 import type { Kind } from '../kind.ts'
 import { createCalls, type Calls } from './calls.ts'
@@ -70,7 +71,6 @@ export async function beginRun<Client>(
   const memory = timed.mirrored === true && !policy.observesOnly ? withoutMirror(timed) : timed
   if (memory !== noted) note(ctx, memory)
   const client = await spec.far.connect(object, { refs: found.objects, ctx })
-  const digest = declarationDigest(object, found.identity)
   const isRequested = await isAskedFor(spec, object, { ctx, memory })
   const run: ExternalRun<Client> = {
     spec,
@@ -81,7 +81,7 @@ export async function beginRun<Client>(
     periodMs: periodOf(spec, object),
     isRequested,
     object,
-    digest,
+    digest: declarationDigest(object, found.identity),
     memory,
     seen: undefined,
     calls: createCalls({
@@ -90,7 +90,22 @@ export async function beginRun<Client>(
       lane: () => (isWaitedFor(run) ? 'user' : 'sync'),
     }),
   }
+  const digest = digestOfDeclared(run)
+  // It was noted by a version before this one, without what is declared of the references.
+  if (memory.digest === run.digest) run.memory = { ...memory, digest }
+  run.digest = digest
   return run
+}
+
+/**
+ * Tells whether something outside has to change: of the object, of what its references stand for, and of what is
+ * declared of these. An object that is being deleted declares nothing, and its references may be half gone.
+ */
+export function digestOfDeclared<Client>(run: ExternalRun<Client>): string {
+  const { object, found, spec } = run
+  const own = declarationDigest(object, found.identity)
+  if (isDeleting(object) || Object.keys(spec.requirements).length === 0) return own
+  return digestOf(canonicalJson({ own, declared: declareFor(run) }))
 }
 
 /** An edit, a deletion or a request that somebody waits for. */

@@ -114,9 +114,35 @@ describe('a reference', () => {
     const requirements = {
       Ref: requires({ ...account, ...(target.status ? {} : { definition: undefined }) } as never, at('a')),
     }
-    const { memory } = await runOnce({ own: refersTo(requirements), objects: { 'ns/a': target } })
-    expect(memory?.digest).toBe(declarationDigest(thingOf({}), { Ref: identity }))
+    const objects = { 'ns/a': target }
+    // As versions before this one noted it.
+    const callsAfter = async (references: Json): Promise<readonly string[]> => {
+      const memory = { id: 'e1', syncedAtMs: nowMs, digest: declarationDigest(thingOf({}), references) }
+      const entities = { e1: { id: 'e1', owner: 'u' } }
+      return (await runOnce({ own: refersTo(requirements), objects, memory, entities })).calls
+    }
+    expect(await callsAfter({ Ref: identity })).toEqual([])
+    expect((await callsAfter({ Ref: ['u0', null] }))[0]).toBe('get e1')
   })
+
+  it.each([
+    ['in each period', {}],
+    ['only when it changes', { 'setpoint.dev/resync': '0' }],
+  ])(
+    'of which something is declared sends a change of that at once, where it is asserted %s',
+    async (_what, annotations) => {
+      const inZone = (zone: string) => ({ 'ns/a': { ...accountOf('True'), spec: { zone } } })
+      const declared: NonNullable<Given['far']>['declared'] = (_, { refs }) => ({
+        owner: 'u',
+        ...(refs['Account'] as ApiObject).spec,
+      })
+      const given = { own, annotations, far: { declared } }
+      const { memory, entities } = await runOnce({ ...given, objects: inZone('a') })
+      const after = { ...given, memory: memory as NonNullable<Given['memory']>, entities }
+      expect((await runOnce({ ...after, objects: inZone('a') })).calls).toEqual([])
+      expect((await runOnce({ ...after, objects: inZone('b') })).entities).toMatchObject({ e1: { zone: 'b' } })
+    },
+  )
 
   it('wakes the object', () => {
     const [watch, ...others] = watchesOf({ Account: requires(account, at('a')) })
