@@ -183,7 +183,8 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   if (entity === undefined) return { is: 'absent' }
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
-  const { differs, locked } = compareEntity(run, entity)
+  // Whoever takes it away need not know what it was to be, which may be wrong, or half gone.
+  const { differs, locked } = isDeleting(run.object) ? { differs: [], locked: [] } : compareEntity(run, entity)
   // Of what is not told it cannot be said that it differs.
   const lockedThere = locked.filter((path) => entity[topOf(path)] !== undefined)
   return { is: 'present', id: idIn(run, entity), differs, locked: lockedThere, ...(owner !== undefined && { owner }) }

@@ -144,6 +144,13 @@ describe('a reference', () => {
     },
   )
 
+  it('is not declared of while the object is being deleted: it may be half gone', async () => {
+    const declared = () => expect.fail('nothing is declared')
+    const memory = { id: 'e1', syncedAtMs: nowMs, digest: 'd' }
+    const given = { own, memory, far: { declared }, isDeleting: true, objects: { 'ns/a': accountOf('False') } }
+    expect((await runOnce({ ...given, entities: { e1: { id: 'e1', owner: 'u' } } })).calls).toContain('delete e1')
+  })
+
   it('wakes the object', () => {
     const [watch, ...others] = watchesOf({ Account: requires(account, at('a')) })
     expect(watch?.references(thingOf({}))).toEqual({ name: 'a' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRateBudget, withReport, type ConditionPatch, type RateBudget } from '../../../../shared/index.ts'
+import { createRateBudget, stop, withReport, type ConditionPatch, type RateBudget } from '../../../../shared/index.ts'
 import { CallFailed } from '../../../../shared/reconciler/external/calls.ts'
 import { declarationDigest } from '../../../../shared/reconciler/external/declaration.ts'
 import { HttpError } from '../../../../shared/reconciler/external/http-error.ts'
@@ -951,6 +951,14 @@ describe('the end of an entity', () => {
     expect(first.calls).toEqual(['get x', 'delete x', 'get x'])
     expect([first.events, first.outcome]).toEqual([['Normal Deleted: x is deleted'], { kind: 'done' }])
     expect(first.memory?.deletedAtMs).toBe(nowMs)
+  })
+
+  it('comes though nothing can be declared any more', async () => {
+    const declared = (): never => {
+      throw stop('SpecInvalid', 'there is no such size')
+    }
+    const { outcome, entities } = await runOnce({ ...gone, memory: made, entities: { x: entity }, far: { declared } })
+    expect([outcome, entities]).toEqual([{ kind: 'done' }, {}])
   })
 
   it('that takes its time is waited for, and asked for again without another word', async () => {
