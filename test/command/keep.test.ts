@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createKey, writeKeyRing } from '../../shared/adapters/local/secrets/key-ring.ts'
 import { openSqliteDatabase } from '../../shared/adapters/local/sqlite/sqlite-database.ts'
 import { openApiClient } from '../support/api-client.ts'
 import { root } from '../support/control-plane-process.ts'
@@ -181,8 +182,14 @@ describe('a backup', () => {
     [['restore', 'one.backup', '--data-dir', 'data'], 'data is not empty: move it away, or name another (--data-dir)'],
     [['restore', 'one.backup', '--data-dir', 'x', '--keys', 'nowhere'], 'nowhere has no keys: name the directory that'],
     [['restore', 'one.backup', '--data-dir', 'x'], 'name the directory that has secrets.key (--keys DIRECTORY)'],
+    [
+      ['restore', 'one.backup', '--data-dir', 'x', '--keys', 'later'],
+      'one.backup: its Secrets are encrypted with another key than later/secrets.key has: name the directory that has the',
+    ],
   ])('refuses %j in a line', async (args, message) => {
     writeFileSync(at('plain'), 'nothing of ours')
+    mkdirSync(at('later'), { recursive: true })
+    writeKeyRing(at('later/secrets.key'), [createKey()])
     await expectRefusal(args, message)
     expect(existsSync(at('x'))).toBe(false)
   })

@@ -33,10 +33,11 @@ export function restore({ backup, directory, keys, asCopy, acceptLoss }: Restore
     throw new OperatingError('BAD_REQUEST', `${directory} is not empty: move it away, or name another (--data-dir)`)
   if (keys !== undefined && !keyNames.some((name) => existsSync(join(keys, name))))
     throw new OperatingError('BAD_REQUEST', `${keys} has no keys: name the directory that has secrets.key (--keys)`)
-  const { checked, lacksKey } = checkBackup(resolve(backup), join(keys ?? directory, 'secrets.key'))
+  const keyAtHand = join(keys ?? directory, 'secrets.key')
+  const { checked, lacksKey } = checkBackup(resolve(backup), keyAtHand)
   const summary = summarizeCheck(checked)
   if (!summary.isWhole) return summary
-  if (lacksKey && !acceptLoss) throw new OperatingError('BAD_REQUEST', `${backup}: ${keyAdvice}`)
+  if (lacksKey && !acceptLoss) throw new OperatingError('BAD_REQUEST', `${backup}: ${adviseOnKey(keyAtHand)}`)
   makeDataDirectory(resolve(directory), 0o711)
   const { file, keyFile } = filesIn(directory)
   try {
@@ -50,8 +51,11 @@ export function restore({ backup, directory, keys, asCopy, acceptLoss }: Restore
   return summary
 }
 
-const keyAdvice =
-  'its Secrets are encrypted with a key that is kept apart: name the directory that has secrets.key (--keys DIRECTORY), or go on without the Secrets (--accept-loss)'
+function adviseOnKey(keyFile: string): string {
+  return existsSync(keyFile)
+    ? `its Secrets are encrypted with another key than ${keyFile} has: name the directory that has the key of then (--keys DIRECTORY), or go on without the Secrets (--accept-loss)`
+    : 'its Secrets are encrypted with a key that is kept apart: name the directory that has secrets.key (--keys DIRECTORY), or go on without the Secrets (--accept-loss)'
+}
 
 function copyKeys(from: string, directory: string): void {
   for (const name of keyNames.filter((one) => existsSync(join(from, one)))) {
