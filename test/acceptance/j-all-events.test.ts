@@ -314,6 +314,12 @@ describe('after the removal', () => {
     for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(1_000 * 2 ** Math.max(0, i - 1))
   })
 
+  it('J30 one that returns nothing is a failure that says so', async () => {
+    await start(allEvents([], async (_, ctx) => (ctx.removed ? (undefined as unknown as Outcome<never>) : done())))
+    await remove()
+    expect(JSON.stringify(env.logs)).toContain('a reconciler returns done(…) or again(…), or throws')
+  })
+
   const waits: readonly { readonly how: string; readonly end: () => Outcome<never>; readonly waitMs: number }[] = [
     { how: 'again', end: () => again('30s'), waitMs: 30_000 },
     { how: 'again, longer than a message is held', end: () => again('5m'), waitMs: 300_000 },

@@ -149,7 +149,7 @@ function withStatus(verdict: Verdict, status: JsonObject): Verdict {
   return { ...verdict, report: { ...verdict.report, status } }
 }
 
-function isOutcome(value: unknown): value is Outcome {
+export function isOutcome(value: unknown): value is Outcome {
   if (!isObject(value)) return false
   const { kind, afterMs, resyncAfterMs = 0 } = value
   return kind === 'again' ? isTime(afterMs) : kind === 'done' && isTime(resyncAfterMs)

@@ -9,6 +9,7 @@ import type { Context } from '../../../reconciler/context.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { done, stop, withReport, type Outcome } from '../../../reconciler/outcome.ts'
 import { createReconcileKey } from '../../turn/reconcile-key.ts'
+import { isOutcome } from '../../turn/run.ts'
 import { withWakeUpBy } from '../../turn/endings.ts'
 import type { EngineOptions } from '../../turn/engine-options.ts'
 import { asRead, findSpecFaults } from '../../state/as-read.ts'
@@ -93,7 +94,8 @@ function createRemovedController(controller: Controller, { store }: EngineOption
       const last = inPresentVersion(controller, object)
       const lastContext = createLastContext(ctx, last, controller)
       const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext)
-      if (outcome.kind !== 'done') return outcome
+      // What is no outcome is told as of any run.
+      if (!isOutcome(outcome) || outcome.kind !== 'done') return outcome
       forgetNotes(ctx.notes, last)
       if (object === removed.at(-1)) break
       await change(record, (live) => withoutRemoved(live, record, object))
