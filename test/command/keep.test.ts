@@ -180,6 +180,7 @@ describe('a backup', () => {
     [['restore', 'nothing'], 'nothing is not there: name a backup'],
     [['restore', 'plain', '--data-dir', 'x'], 'plain is no backup of a control plane'],
     [['restore', 'one.backup', '--data-dir', 'data'], 'data is not empty: move it away, or name another (--data-dir)'],
+    [['restore', 'one.backup', '--data-dir', 'plain'], 'cannot restore into plain: ENOTDIR'],
     [['restore', 'one.backup', '--data-dir', 'x', '--keys', 'nowhere'], 'nowhere has no keys: name the directory that'],
     [['restore', 'one.backup', '--data-dir', 'x'], 'name the directory that has secrets.key (--keys DIRECTORY)'],
     [

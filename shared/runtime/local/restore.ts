@@ -29,7 +29,7 @@ const keyNames = ['secrets.key', 'service-accounts.key', 'authority.pem', 'token
  */
 export function restore({ backup, directory, keys, asCopy, acceptLoss }: RestoreOptions): CheckSummary {
   if (!existsSync(backup)) throw new OperatingError('BAD_REQUEST', `${backup} is not there: name a backup`)
-  if (existsSync(directory) && readdirSync(directory).length > 0)
+  if (namesIn(directory).length > 0)
     throw new OperatingError('BAD_REQUEST', `${directory} is not empty: move it away, or name another (--data-dir)`)
   if (keys !== undefined && !keyNames.some((name) => existsSync(join(keys, name))))
     throw new OperatingError('BAD_REQUEST', `${keys} has no keys: name the directory that has secrets.key (--keys)`)
@@ -55,6 +55,18 @@ function adviseOnKey(keyFile: string): string {
   return existsSync(keyFile)
     ? `its Secrets are encrypted with another key than ${keyFile} has: name the directory that has the key of then (--keys DIRECTORY), or go on without the Secrets (--accept-loss)`
     : 'its Secrets are encrypted with a key that is kept apart: name the directory that has secrets.key (--keys DIRECTORY), or go on without the Secrets (--accept-loss)'
+}
+
+function namesIn(directory: string): readonly string[] {
+  if (!existsSync(directory)) return []
+  try {
+    return readdirSync(directory)
+  } catch (cause) {
+    const why = (cause as Error).message
+    throw new OperatingError('BAD_REQUEST', `cannot restore into ${directory}: ${why}: name another (--data-dir)`, {
+      cause,
+    })
+  }
 }
 
 function copyKeys(from: string, directory: string): void {
