@@ -95,6 +95,15 @@ describe('local credentials', () => {
     expect(() => loadLocalCredentials(directory, nowMs - 3_600_000)).not.toThrow()
   })
 
+  it('replace a server that was made by a clock that was ahead, once the clock is right', () => {
+    const first = loadLocalCredentials(directory, nowMs)
+    const ahead = loadLocalCredentials(directory, nowMs + 400 * dayMs)
+    const next = loadLocalCredentials(directory, nowMs + dayMs)
+    expect(new X509Certificate(next.tls.cert).validToDate.toISOString()).toBe('2027-05-02T12:00:00.000Z')
+    expect([ahead.authority, next.authority, next.token]).toEqual([first.authority, first.authority, first.token])
+    expect(loadLocalCredentials(directory, nowMs + dayMs)).toEqual(next)
+  })
+
   const damages = [
     { name: 'server.pem', content: 'half of a', because: 'it is no PEM' },
     { name: 'server.pem', content: '', because: 'it is empty' },
