@@ -10,38 +10,35 @@ import type { StructuralSchema } from './schema/structural-schema.ts'
 export function mergeChange(
   live: Json | undefined,
   change: readonly [from: Json | undefined, to: Json | undefined],
-  schema?: StructuralSchema,
+  schema: StructuralSchema = {},
 ): Json | undefined {
   return mergeAny(live, change, { schema, isSame: createSameness() })
 }
 
 interface Place {
-  readonly schema: StructuralSchema | undefined
+  readonly schema: StructuralSchema
   readonly isSame: Sameness
 }
 
 function mergeAny(
   live: Json | undefined,
   [from, to]: readonly [Json | undefined, Json | undefined],
-  { schema = {}, isSame }: Place,
+  place: Place,
 ): Json | undefined {
-  if (isSame(from, to)) return live
-  if (isObject(live) && isObject(from) && isObject(to)) return mergeFields(live, [from, to], { schema, isSame })
-  if (Array.isArray(live) && Array.isArray(from) && Array.isArray(to))
-    return mergeItems(live, [from, to], { schema, isSame })
+  if (place.isSame(from, to)) return live
+  if (isObject(live) && isObject(from) && isObject(to)) return mergeFields(live, [from, to], place)
+  if (Array.isArray(live) && Array.isArray(from) && Array.isArray(to)) return mergeItems(live, [from, to], place)
   return to
 }
-
-type PlaceOf = Required<Place> & { readonly schema: StructuralSchema }
 
 function mergeFields(
   live: JsonObject,
   [from, to]: readonly [JsonObject, JsonObject],
-  { schema: { properties, additionalProperties }, isSame }: PlaceOf,
+  { schema: { properties, additionalProperties }, isSame }: Place,
 ): JsonObject {
   const merged: JsonObject = {}
-  const schemaOf = (field: string): StructuralSchema | undefined =>
-    own(properties, field) ?? (isObject(additionalProperties) ? additionalProperties : undefined)
+  const schemaOf = (field: string): StructuralSchema =>
+    own(properties, field) ?? (isObject(additionalProperties) ? additionalProperties : {})
   for (const field of new Set([...Object.keys(live), ...Object.keys(to)])) {
     const value = mergeAny(own(live, field), [own(from, field), own(to, field)], { schema: schemaOf(field), isSame })
     if (value !== undefined) merged[field] = value
@@ -52,7 +49,7 @@ function mergeFields(
 function mergeItems(
   live: readonly Json[],
   [from, to]: readonly [readonly Json[], readonly Json[]],
-  { schema: { items, 'x-kubernetes-list-map-keys': keys }, isSame }: PlaceOf,
+  { schema: { items = {}, 'x-kubernetes-list-map-keys': keys }, isSame }: Place,
 ): Json[] {
   const place = { schema: items, isSame }
   if (keys !== undefined) return mergeKeyed(live, [from, to], { idOf: createIds(keys), place })

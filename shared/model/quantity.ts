@@ -4,11 +4,15 @@ export const nanosPerOne = 1_000_000_000n
 
 const form = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,2}))?$/
 const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n }
-const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
+/** The power of ten that a suffix stands for. */
+export const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
+
+/** Longer texts are no quantities. */
+export const quantityLengthMax = 100
 
 /** Undefined for a text that is no quantity. */
 export function parseQuantity(text: string): bigint | undefined {
-  const found = text.length > 100 ? null : form.exec(text)
+  const found = text.length > quantityLengthMax ? null : form.exec(text)
   if (found === null) return undefined
   const [, sign, whole = '', fraction = '', bare = '', suffix, exponent] = found
   const digits = `${whole}${fraction}${bare}`

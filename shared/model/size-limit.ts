@@ -39,9 +39,12 @@ export function checkSize(object: ApiObject, bytes: StateBytes, touched: Touched
   if (inAll > mostInAll) throw tooLarge(object, inAll, mostInAll)
 }
 
-/** The same of a write that no store measures as it is: one that is rehearsed, or sealed. */
+/** The same of a whole state, whose texts are measured here. */
 export function checkStateSize({ object, engine }: StoredObject, touched: Touched): void {
-  checkSize(object, { object: bytesOf(objectText(object)), engine: bytesOf(JSON.stringify(engine)) }, touched)
+  const texts = { object: objectText(object), engine: JSON.stringify(engine) }
+  // A character is three bytes at the most.
+  if (3 * (texts.object.length + texts.engine.length) <= bytesMax) return
+  checkSize(object, { object: bytesOf(texts.object), engine: bytesOf(texts.engine) }, touched)
 }
 
 /** Throws TOO_LARGE if what runs remember with an object would leave no room to say why the object waits. */

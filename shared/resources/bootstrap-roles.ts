@@ -38,7 +38,8 @@ async function install(
   try {
     await bringUp(resources, kind, wanted, change)
   } catch (error) {
-    // Only a control plane that runs can mend or delete it; the start after that brings it up, or makes it anew.
+    // A person can mend or delete such a role only while a control plane runs. The next start brings the role up, or
+    // makes it anew.
     if (hasCode(error, 'DAMAGED', 'TOO_LARGE')) return
     if (!hasCode(error, 'NOT_FOUND')) throw error
     await createRole(resources, kind, wanted)

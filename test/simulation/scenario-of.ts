@@ -286,7 +286,7 @@ function ledgersOf(random: SeededRandom, { herd }: Scenario): readonly Step[] {
       return { ...entry, act, afterMs: oneOf(random, [50, 1_000, 30_000]), to: oneOf(random, names), value: 200 + i }
     })
     const end: Step = { ...entry, act: 'delete', afterMs: oneOf(random, [0, 0, 30_000]), to: '', value: 0 }
-    // When all has been seen, it names another one and goes before the relay has told of either.
+    // The entry moves once every Ledger has seen it, and goes at once: the relay has told of neither yet.
     const last: Step = { ...entry, act: 'apply', afterMs: 30_000, to: oneOf(random, names), value: 210 }
     return random.next() < 2 / 3 ? [...moves, last, end] : moves
   })

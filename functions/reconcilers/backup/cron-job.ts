@@ -56,10 +56,8 @@ interface Times {
 function timesOf({ metadata, status }: Cron, jobs: readonly JobFact[], nowMs: number) {
   const recordedMs = Date.parse(status?.lastScheduleTime ?? '')
   const known = [recordedMs, ...jobs.map(({ dueMs = NaN }) => (dueMs > nowMs + clockErrorMsMax ? NaN : dueMs))]
-  const lastMs = known
-    .filter((ms) => !Number.isNaN(ms))
-    .sort((a, b) => a - b)
-    .at(-1)
+  const times = known.filter((ms) => !Number.isNaN(ms))
+  const lastMs = times.length === 0 ? undefined : Math.max(...times)
   const isRecorded = lastMs === undefined || lastMs === recordedMs
   return { createdMs: Date.parse(metadata.creationTimestamp ?? ''), lastMs, isRecorded }
 }

@@ -24,7 +24,7 @@ async function impersonate(fields: readonly HeaderField[], sender: User, readAcc
 
 function namedBy(fields: readonly HeaderField[]): User {
   const valuesOf = (wanted: string): readonly string[] =>
-    fields.filter(([name]) => name === wanted).map(([, value]) => textOf(value))
+    fields.filter(([name]) => name === wanted).map(([, value]) => decodeHeader(value))
   const [name = '', ...others] = valuesOf('impersonate-user')
   const [uid, ...otherUids] = valuesOf('impersonate-uid')
   if (others.length + otherUids.length > 0)
@@ -49,13 +49,13 @@ function extraOf(fields: readonly HeaderField[]): Record<string, readonly string
     if (!name.startsWith(extraPrefix) || name === extraPrefix)
       throw new OperatingError('BAD_REQUEST', `the header ${JSON.stringify(name)} is not known`)
     const key = decodeKey(name.slice(extraPrefix.length))
-    extra[key] = [...(extra[key] ?? []), textOf(value)]
+    extra[key] = [...(extra[key] ?? []), decodeHeader(value)]
   }
   return extra
 }
 
 /** Clients send names in UTF-8, and a server reads a header as one character for each byte. */
-function textOf(value: string): string {
+function decodeHeader(value: string): string {
   if (!/[\x80-\xff]/.test(value) || /[^\x20-\xff]/.test(value)) return value
   try {
     return utf8.decode(Uint8Array.from(value, (byte) => byte.charCodeAt(0)))

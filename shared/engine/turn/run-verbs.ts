@@ -122,23 +122,21 @@ export class RunVerbs {
     const type = await this.#requireServed(kind, 'write')
     const place = this.#place(at)
     const uid = typeof at === 'string' ? undefined : at.uid
-    const { manager } = this.#options
-    const deleted = await absentIfNotFound(
-      uid === undefined ? this.#resources.delete(type, place, { manager }) : this.#deleteOwn(type, place, uid),
-    )
+    const deleted = await absentIfNotFound(this.#deleteOne(type, place, uid))
     if (deleted === undefined) return false
     this.#conceal(type, deleted.stored.object)
     this.#note(keyIn(type, place), deleted.gone ? undefined : deleted.stored.object)
     return true
   }
 
-  /** Undefined if the name is another object's by now. */
-  async #deleteOwn(kind: ServedKind, place: Place, uid: string): Promise<Deleted | undefined> {
+  /** With a uid, undefined if the name is another object's by now. */
+  async #deleteOne(kind: ServedKind, place: Place, uid: string | undefined): Promise<Deleted | undefined> {
     const { manager } = this.#options
+    const preconditions = uid === undefined ? {} : { preconditions: { uid } }
     try {
-      return await this.#resources.delete(kind, place, { manager, preconditions: { uid } })
+      return await this.#resources.delete(kind, place, { manager, ...preconditions })
     } catch (error) {
-      if (!hasCode(error, 'VERSION_CONFLICT')) throw error
+      if (uid === undefined || !hasCode(error, 'VERSION_CONFLICT')) throw error
       const there = await this.#resources.get(kind, place)
       if (there.object.metadata.uid === uid) throw error
       return undefined

@@ -90,7 +90,7 @@ export async function beginRun<Client>(
       lane: () => (isWaitedFor(run) ? 'user' : 'sync'),
     }),
   }
-  const digest = digestOfDeclared(run)
+  const digest = digestOfDeclared(run, run.digest)
   // It was noted by a version before this one, without what is declared of the references.
   if (memory.digest === run.digest) run.memory = { ...memory, digest }
   run.digest = digest
@@ -101,9 +101,11 @@ export async function beginRun<Client>(
  * Tells whether something outside has to change: of the object, of what its references stand for, and of what is
  * declared of these. An object that is being deleted declares nothing, and its references may be half gone.
  */
-export function digestOfDeclared<Client>(run: ExternalRun<Client>): string {
-  const { object, found, spec } = run
-  const own = declarationDigest(object, found.identity)
+export function digestOfDeclared<Client>(
+  run: ExternalRun<Client>,
+  own = declarationDigest(run.object, run.found.identity),
+): string {
+  const { object, spec } = run
   if (isDeleting(object) || Object.keys(spec.requirements).length === 0) return own
   return digestOf(canonicalJson({ own, declared: declareFor(run) }))
 }
@@ -183,7 +185,7 @@ function describeSeen<Client>(run: ExternalRun<Client>, { entity }: Look): NonNu
   if (entity === undefined) return { is: 'absent' }
   const { api } = run.spec.far
   const owner = api.ownerOf?.(entity)
-  // Whoever takes it away need not know what it was to be, which may be wrong, or half gone.
+  // A clean-up takes the entity away, whatever it was to be. The declaration may be wrong, or half gone.
   const { differs, locked } = isDeleting(run.object) ? { differs: [], locked: [] } : compareEntity(run, entity)
   // Of what is not told it cannot be said that it differs.
   const lockedThere = locked.filter((path) => entity[topOf(path)] !== undefined)

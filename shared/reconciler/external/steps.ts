@@ -180,9 +180,7 @@ async function adopt<Client>(
     createdAtMs: run.ctx.now(),
     ...(how === 'found'
       ? listNeverKept(run.spec.far.outputs)
-      : isMirror
-        ? { mirrored: true }
-        : { adopted: how, mirrored: false }),
+      : { mirrored: isMirror, ...(!isMirror && { adopted: how }) }),
     ...(adoption && { adoptedAs: adoption.id }),
     ...(from !== undefined && { takenFrom: from }),
   })

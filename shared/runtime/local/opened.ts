@@ -11,7 +11,7 @@ export class Opened {
     return thing
   }
 
-  /** Whoever has all of it now closes it. */
+  /** From now on the caller closes all of it. */
   handOver(): void {
     this.#closings = []
   }

@@ -420,7 +420,7 @@ describe('a watch that is ended by the server', () => {
   })
 })
 
-it('a watch that is cut off while what it has read is converted lets go of the log', async () => {
+it('a watch that ends during a conversion stops following the log', async () => {
   const converting = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const prepare = (): Promise<void> => {

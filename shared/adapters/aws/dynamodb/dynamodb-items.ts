@@ -8,7 +8,6 @@ import type { ApiObject } from '../../../model/object.ts'
 import { objectText, parseObjectText } from '../../../model/object-text.ts'
 import { dueAtMs, nettedMs, type EngineState } from '../../../model/engine-state.ts'
 import type { Part, StoredObject, Touched } from '../../../model/stored-object.ts'
-import type { StateBytes } from '../../../model/size-limit.ts'
 import { wheelSlot } from '../../../model/wheel.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { packTexts, unpackTexts, type PackedTexts } from './dynamodb-packing.ts'
@@ -171,10 +170,6 @@ const atRest: EngineState = {}
 /** An item that expires is one of a removed object. */
 export function isRemoved({ expires }: Item): boolean {
   return expires !== undefined
-}
-
-export function bytesOf({ object, engine }: StoredObject): StateBytes {
-  return { object: Buffer.byteLength(objectText(object)), engine: Buffer.byteLength(JSON.stringify(engine)) }
 }
 
 function present(attributes: Readonly<Record<string, AttributeValue | undefined>>): Item {

@@ -1,10 +1,10 @@
 import { PutItemCommand, type AttributeValue, type PutItemCommandInput } from '@aws-sdk/client-dynamodb'
 import { OperatingError } from '../../../model/errors.ts'
 import { keyOf, keyText } from '../../../model/object-key.ts'
-import { checkSize } from '../../../model/size-limit.ts'
+import { checkStateSize } from '../../../model/size-limit.ts'
 import { touches, type StoredObject, type Touched } from '../../../model/stored-object.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
-import { bytesOf, newItem, nextVersion, ownerUidsOf, readItem, versionOf, type WriteMarks } from './dynamodb-items.ts'
+import { newItem, nextVersion, ownerUidsOf, readItem, versionOf, type WriteMarks } from './dynamodb-items.ts'
 import { gravePlace, itemKey, type Item } from './dynamodb-keys.ts'
 import { createDynamodbList } from './dynamodb-list.ts'
 import { createOwnerEntries } from './dynamodb-owners.ts'
@@ -35,7 +35,7 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
     list: createDynamodbList(options),
 
     create: async (given) => {
-      checkSize(given.object, bytesOf(given), ['spec'])
+      checkStateSize(given, ['spec'])
       for (let tombstone: Item | undefined; ;) {
         const done = await createOver(writes, given, tombstone)
         if ('stored' in done) return done.stored
@@ -46,7 +46,7 @@ export function createDynamodbStore(options: DynamodbOptions): ObjectStore {
     },
 
     replace: async (given, touched) => {
-      checkSize(given.object, bytesOf(given), touched)
+      checkStateSize(given, touched)
       const ownersMayDiffer = touches(touched, 'meta')
       if (ownersMayDiffer) await ownerEntries.add(given.object, nextVersion(clock, versionOf(given.object)))
       const { stored, before } = await change(writes, given, { verb: 'replace', touched })

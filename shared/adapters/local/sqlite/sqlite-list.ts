@@ -50,10 +50,11 @@ export function createSqliteList({ database, changeLog, kinds, quarantine }: Sql
 
   return async (query) => {
     await pause(spent)
-    const resourceVersion = String(changeLog.latest())
+    const latest = changeLog.latest()
+    const resourceVersion = String(latest)
     const asOf = Number(query.asOf ?? resourceVersion)
     // Its first page was of a store that was lost, or of another one.
-    if (asOf > changeLog.latest()) throw expired(asOf, 'is later than all there is')
+    if (asOf > latest) throw expired(asOf, 'is later than all there is')
     const kindId = kinds.find(query)
     const items: StoredObject[] = []
     if (kindId === undefined) return { items, resourceVersion, more: false }

@@ -1,4 +1,4 @@
-import { nanosPerOne as one, parseQuantity } from '../../quantity.ts'
+import { decimal, nanosPerOne as one, parseQuantity, quantityLengthMax } from '../../quantity.ts'
 import type { Meter } from '../meter.ts'
 import type { Functions, Run } from '../overload.ts'
 import { CelFailure, Opaque, type Value } from '../value.ts'
@@ -21,12 +21,10 @@ class Quantity extends Opaque {
   }
 }
 
-/** Longer texts are none. */
-const readLengthMax = 100
 const stepsOfCharacter = 4
 
 function readQuantity(text: string, meter: Meter): Quantity | undefined {
-  meter.spend(Math.min(text.length, readLengthMax) * stepsOfCharacter)
+  meter.spend(Math.min(text.length, quantityLengthMax) * stepsOfCharacter)
   const nano = parseQuantity(text)
   return nano === undefined ? undefined : new Quantity(nano, scaleOf(text))
 }
@@ -44,7 +42,6 @@ function scaleOf(text: string): number | undefined {
 
 const form = /^[-+]?0*(\d*)\.?(\d*)(?:[eE]([-+]?\d+)|(.*))$/
 const binary = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
-const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 
 function nanoOf(value: Value | undefined): bigint {
   return (value as Quantity).nano

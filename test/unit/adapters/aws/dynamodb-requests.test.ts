@@ -7,7 +7,7 @@ it.each([
   ['stays', 0],
   ['is put back by an hour', -3_600_000],
   ['is put forward by an hour', 3_600_000],
-])('a request is tried for its patience, though the clock %s meanwhile', async (_what, jumpMs) => {
+])('the patience for a request is five seconds, though the clock %s', async (_what, jumpMs) => {
   let steadyMs = 0
   let jumpedMs = 0
   const clock = {
