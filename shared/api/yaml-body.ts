@@ -10,6 +10,9 @@ import { scalarTags } from './yaml-scalars.ts'
  * that is wrong take the square of the time. Clients that write large objects send JSON.
  */
 const lengthMax = 20 * 1024
+/** Twice as long a text takes as long if it has half as many of these. One that a person writes has a few hundred. */
+const marksMax = 6_000
+const marks = /[\n,:?[\]{}]/g
 const aliasesMax = 100
 /** More lists, keys and values than a body may have levels, begun on one line: `- - - …`. */
 const levelsOnALine = /(?:[-?:][ \t]+){201}/
@@ -40,6 +43,11 @@ export function readYaml(text: string): ReadYaml {
     throw new OperatingError(
       'TOO_LARGE',
       `YAML of more than ${lengthMax} characters is not taken: send it as JSON, which may have 1 MiB`,
+    )
+  if ((text.match(marks)?.length ?? 0) > marksMax)
+    throw new OperatingError(
+      'TOO_LARGE',
+      `YAML with more than ${marksMax} line ends, commas, colons, question marks and brackets is not taken: send it as JSON`,
     )
   // Each of them is a level, and the parser comes to its own end of them late.
   if (levelsOnALine.test(text)) throw new YamlFault('there are more than 200 levels on one line')

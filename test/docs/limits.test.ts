@@ -93,7 +93,7 @@ const limits: Readonly<Record<string, readonly number[]>> = {
     hook('problemsMax'),
     hook('messageLengthMax'),
   ],
-  'body in YAML': [constant(`${api}/yaml-body.ts`, 'lengthMax')],
+  'body in YAML': [constant(`${api}/yaml-body.ts`, 'lengthMax'), constant(`${api}/yaml-body.ts`, 'marksMax')],
   'aliases in YAML': [constant(`${api}/yaml-body.ts`, 'aliasesMax')],
   'values of a YAML body with those that `<<` merges into maps': [constant(`${api}/yaml-merges.ts`, 'valuesMax')],
   'fields of a body in protobuf': [constant(`${api}/protobuf/wire.ts`, 'fieldsMax')],

@@ -50,8 +50,9 @@ const emptyFields = [
 /** A spec in YAML, of an object that is as it should be otherwise. */
 function yamlOf(because: string, spec: string, status = 201): Row {
   const body = `apiVersion: hostile.dev/v1\nkind: Free\nmetadata: {name: b}\nspec:${spec}\n`
-  // Every character more is refused unread.
-  if (body.length > 20_480) throw new Error(`${because}: ${body.length}`)
+  // What has more characters, or more of these marks, is refused unread.
+  const marks = body.match(/[\n,:?[\]{}]/g)?.length ?? 0
+  if (body.length > 20_480 || marks > 6_000) throw new Error(`${because}: ${body.length}, ${marks}`)
   return { because, line: `POST ${pathOf('free')}?dryRun=All`, sent: { body, type: 'application/yaml' }, status }
 }
 
@@ -114,19 +115,30 @@ const rows: readonly Row[] = [
       },
     ]
   }),
-  yamlOf('YAML of many pairs', `\n${'  k: {a: 1}\n'.repeat(1_690)}`),
+  yamlOf('YAML of many pairs', `\n${'  k: {a: 1}\n'.repeat(1_190)}`),
   yamlOf('YAML whose map keys are maps', ` ${'{'.repeat(190)}a: 1${'}: 1'.repeat(190)}`, 400),
-  yamlOf('YAML of many map keys that are maps', ` {${'{a: 1}: 1, '.repeat(1_840)}}`, 400),
+  yamlOf('YAML of many map keys that are maps', ` {${'{a: 1}: 1, '.repeat(1_190)}}`, 400),
   yamlOf('YAML whose map keys are lists of maps', ` ${'{['.repeat(95)}a${']: 1}'.repeat(95)}`, 400),
-  yamlOf('YAML of many values', ` {s: [${'1,'.repeat(10_100)}]}`),
-  yamlOf('YAML of nothing, again and again', ` {${'?,'.repeat(10_100)}}`),
+  yamlOf('YAML of many values', ` {s: [${'1,'.repeat(5_980)}]}`),
+  yamlOf('YAML of nothing, again and again', ` {${'?,'.repeat(2_990)}}`),
   {
     because: 'YAML of lists in lists on one line',
     line: `POST ${pathOf('free')}?dryRun=All`,
     sent: { body: '- '.repeat(10_200), type: 'application/yaml' },
     status: 400,
   },
-  yamlOf('YAML of brackets', ` {s: [${'[],'.repeat(6_750)}]}`),
+  yamlOf('YAML of brackets', ` {s: [${'[],'.repeat(1_990)}]}`),
+  ...(
+    [
+      ['1,'.repeat(8_000), 'more commas in YAML than are taken'],
+      ['a:\n'.repeat(4_000), 'more lines in YAML than are taken'],
+    ] as const
+  ).map(([body, because]) => ({
+    because,
+    line: `POST ${pathOf('free')}?dryRun=All`,
+    sent: { body, type: 'application/yaml' },
+    status: 413,
+  })),
   {
     because: 'more YAML than is taken',
     line: `POST ${pathOf('free')}?dryRun=All`,
