@@ -13,7 +13,7 @@ import { atVersion, hostileRequest } from './hostile-request.ts'
 
 /**
  * No single request holds the process for more than 100 ms of processor time. Each row was seen to hold it for longer
- * once; the property draws more of their kind. Time is that of the best of five, on a scale of how fast this machine is
+ * once; the property draws more of their kind. Time is that of the best of ten, on a scale of how fast this machine is
  * at that moment.
  */
 let harness: Harness
