@@ -20,7 +20,8 @@ import { parseRegression, shrink, sortOf, type Regression } from './shrink.ts'
  * cores it takes (default: all), `--first` ends with the first broken seed, `--shrink` makes broken seeds shorter and
  * writes them to `regressions`. `--once` is for long series: only one seed in sixteen runs a second time. `--digests`
  * prints what each seed of `--seeds` leaves as one digest: equal ones at two commits say that nothing which is drawn
- * became another. `--fenced` leaves the others of these seeds out, in which no worker outlives its turn.
+ * became another. `--fenced` leaves the others of these seeds out, in which no worker outlives its turn. `--with` is a
+ * part of a scenario, such as `Guard`, `hold` or `watch`: seeds without it are left out.
  */
 const { values } = optionsOf('npm run sim --', {
   options: {
@@ -37,6 +38,7 @@ const { values } = optionsOf('npm run sim --', {
     shrink: { type: 'boolean', default: false },
     digests: { type: 'boolean', default: false },
     fenced: { type: 'boolean', default: false },
+    with: { type: 'string' },
   },
 })
 
@@ -76,6 +78,7 @@ async function runMany(from: number, to: number): Promise<boolean> {
     threads: wholeNumber('--threads', values.threads, 1),
     isFirstOnly: values.first,
     isOnce: values.once,
+    part: values.with,
     isOver: () => stopped.isSo || Date.now() >= untilMs,
     onSlice: (slice, sum) => {
       for (const { seed, violations } of slice.broken) tell(seed, violations)
@@ -91,10 +94,11 @@ async function runMany(from: number, to: number): Promise<boolean> {
 
 /** Seeds are given out in order, and those that have begun are run to their end: so the next one is known. */
 function summary(all: Tally, from: number, to: number): void {
-  console.log(`seeds ${from}..${from + all.seeds - 1}: ${figures(all)}`)
+  const isWhole = values.with === undefined
+  console.log(`seeds ${from}..${isWhole ? from + all.seeds - 1 : `${to} with ${values.with}`}: ${figures(all)}`)
   console.log(`faults: ${JSON.stringify(Object.fromEntries(Object.entries(all.faults).sort(([, a], [, b]) => b - a)))}`)
   for (const { seed, violations } of all.broken) tell(seed, violations.slice(0, 1))
-  if (from + all.seeds <= to && !values.first && to !== Infinity)
+  if (isWhole && from + all.seeds <= to && !values.first && to !== Infinity)
     console.log(`goes on with: npm run sim -- --engine ${engine} --seeds ${from + all.seeds}..${to}`)
 }
 

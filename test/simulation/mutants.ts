@@ -43,7 +43,7 @@ function seriesFor(bug: string): readonly string[] {
 const knownCount = 20
 
 /** The first violation that a bug leads to, or undefined. */
-function hunt({ bug, file, find, replace, engine = 'aws' }: PlantedBug): string | undefined {
+function hunt({ bug, file, find, replace, engine = 'aws', part }: PlantedBug): string | undefined {
   const path = join(directory, file)
   const source = readFileSync(path, 'utf8')
   if (source.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`)
@@ -52,13 +52,14 @@ function hunt({ bug, file, find, replace, engine = 'aws' }: PlantedBug): string 
     source.replace(find, () => replace),
   )
   let found: string | undefined
-  for (const seeds of seriesFor(bug)) found ??= findBroken(engine, seeds)
+  for (const seeds of seriesFor(bug)) found ??= findBroken(engine, seeds, part)
   writeFileSync(path, source)
   return found
 }
 
-function findBroken(engine: EngineName, seeds: string): string | undefined {
-  const series = ['--engine', engine, '--seeds', seeds, '--first', '--once', '--threads', values.threads]
+function findBroken(engine: EngineName, seeds: string, part: string | undefined): string | undefined {
+  const only = part === undefined ? [] : ['--with', part]
+  const series = ['--engine', engine, '--seeds', seeds, '--first', '--once', '--threads', values.threads, ...only]
   const program = ['test/simulation/main.ts', ...series]
   const { stdout, stderr } = spawnSync(process.execPath, program, { cwd: directory, encoding: 'utf8' })
   if (!stdout.includes('faults: ')) throw new Error(`the simulation broke down: ${stderr}`)

@@ -9,6 +9,8 @@ export interface PlantedBug {
   readonly replace: string
   /** The engine that shows it. Left out: AWS. */
   readonly engine?: EngineName
+  /** The part of a scenario without which no seed shows it. Left out: any may. */
+  readonly part?: string
 }
 
 const relay = 'shared/engine/wake/relay.ts'

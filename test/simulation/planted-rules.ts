@@ -78,6 +78,7 @@ export const plantedInRules: readonly PlantedBug[] = [
     find: 'if (uid !== question.uid)',
     replace: "if (uid === '')",
     engine: 'local',
+    part: 'Guard',
   },
   {
     bug: 'a webhook that may be left out has to answer',
@@ -126,6 +127,7 @@ export const plantedInRules: readonly PlantedBug[] = [
     file: `${external}/decide.ts`,
     find: "if (id === undefined && intent === undefined) return { do: 'release' }",
     replace: "if (id === undefined) return { do: 'release' }",
+    part: 'Parcel',
   },
   {
     bug: 'what differs outside is left so',
@@ -162,6 +164,7 @@ export const plantedInRules: readonly PlantedBug[] = [
     file: 'shared/engine/state/begun-state.ts',
     find: 'const left = finalizers.filter((name) => name !== finalizer)',
     replace: "const left = finalizers.filter((name) => name === '')",
+    part: 'hold',
   },
   {
     bug: 'what was to stay outside is taken away',
@@ -186,5 +189,6 @@ export const plantedInRules: readonly PlantedBug[] = [
     file: 'shared/engine/wake/direct-wake.ts',
     find: 'references.length === 0 && debounceMs === 0',
     replace: 'references.length >= 0 && debounceMs === 0',
+    part: 'Link',
   },
 ]

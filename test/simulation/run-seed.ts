@@ -1,6 +1,6 @@
 import { awsScenarioOf } from './aws/scenario.ts'
 import { localScenarioOf } from './local/scenario.ts'
-import type { Scenario } from './scenario.ts'
+import { hasPart, type Scenario } from './scenario.ts'
 import { simulate, type SimulationResult } from './simulate.ts'
 
 /** What a seed is on each engine. */
@@ -63,17 +63,21 @@ export interface SeedsOptions {
   readonly isFirstOnly?: boolean
   /** Of long series: only one seed in sixteen runs a second time, to be compared with the first. */
   readonly isOnce?: boolean
+  /** Only seeds whose scenario has this part. */
+  readonly part?: string | undefined
 }
 
 const repeatedOnceIn = 16
 
 /** Runs seeds one after the other. */
 export async function runSeeds(seeds: Iterable<number>, options: SeedsOptions): Promise<Tally> {
-  const { engine, isFirstOnly = false, isOnce = false } = options
+  const { engine, isFirstOnly = false, isOnce = false, part } = options
   let tally = nothingYet
   for (const seed of seeds) {
+    const scenario = scenarios[engine](seed)
+    if (part !== undefined && !hasPart(scenario, part)) continue
     const run = isOnce && seed % repeatedOnceIn !== 0 ? simulate : runTwice
-    const { violations, hours, runs, faults } = await run(scenarios[engine](seed)).catch(brokeDown)
+    const { violations, hours, runs, faults } = await run(scenario).catch(brokeDown)
     const broken = violations.length === 0 ? [] : [{ seed, violations }]
     tally = together(tally, { seeds: 1, hours, runs, faults: Object.fromEntries(faults), broken })
     if (isFirstOnly && broken.length > 0) break

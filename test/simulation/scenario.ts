@@ -189,6 +189,12 @@ export interface Step {
   readonly size: number
 }
 
+/** Whether it has this part: a kind or an act of a step, or what it may have beside, by its name. */
+export function hasPart(scenario: Scenario, part: string): boolean {
+  const { steps, local, watch } = scenario
+  return part in { ...scenario, ...local, ...watch } || steps.some(({ kind, act }) => kind === part || act === part)
+}
+
 /** What all seeds have been drawn as from the first: `scenarioOf` adds to it. */
 export function plainScenarioOf(seed: number): Scenario {
   const random = createSeededRandom(seed).fork('scenario')

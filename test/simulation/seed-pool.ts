@@ -32,9 +32,9 @@ const lookMs = 60_000
  * down, or does not end, costs its seed only: what was to be run with it is run again, seed by seed.
  */
 export async function runPool(options: PoolOptions): Promise<Tally> {
-  const { engine, from, to, threads, isFirstOnly = false, isOnce = false, onSlice } = options
+  const { engine, from, to, threads, isFirstOnly = false, isOnce = false, part, onSlice } = options
   const isEnough = options.isOver ?? ((): boolean => false)
-  const how: SeedsOptions = { engine, isFirstOnly, isOnce }
+  const how: SeedsOptions = { engine, isFirstOnly, isOnce, part }
   let next = from
   let all = nothingYet
   const isOver = (): boolean => next > to || isEnough() || (isFirstOnly && all.broken.length > 0)

@@ -56,12 +56,14 @@ export const plantedLocally: readonly PlantedBug[] = (
       file: localEngine,
       find: 'if (after === undefined) looks.push(look((after = await feed.latest())))',
       replace: 'if (after === undefined) after = await feed.latest()',
+      part: 'retainedCharacters',
     },
     {
       bug: 'a process that has missed changes for good leaves out those whose owners may be gone',
       file: localEngine,
       find: 'swept: await withGarbage(engine)',
       replace: 'swept: engine.swept',
+      part: 'retainedCharacters',
     },
     {
       bug: 'a controller that is new looks at nothing that was there before',
