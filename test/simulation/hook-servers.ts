@@ -83,12 +83,17 @@ function reviewOf(response: JsonObject): string {
   return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })
 }
 
+type Damage = (response: JsonObject) => string
+
+/** The most dangerous one: it is well made, and says yes. So it is drawn most often. */
+const ofAnotherQuestion: Damage = (response) => reviewOf({ ...response, uid: 'another question', allowed: true })
+
 /** What a proxy or another program may answer; none of it says anything about what was asked. */
-const damages: readonly ((response: JsonObject) => string)[] = [
+const damages: readonly Damage[] = [
   () => 'the server is starting',
   (response) => reviewOf(response).slice(0, -2),
   () => '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
-  (response) => reviewOf({ ...response, uid: 'another question', allowed: true }),
+  ...Array<Damage>(4).fill(ofAnotherQuestion),
   (response) => reviewOf(response).replace('admission.k8s.io/v1', 'admission.k8s.io/v9'),
   (response) => reviewOf({ ...response, allowed: true, patch: 'AAAA' }),
 ]
