@@ -38,6 +38,7 @@ export const plantedLocally: readonly PlantedBug[] = (
       file: progress,
       find: '          letWait(loop, key, position)\n          return turn.delay(ms)',
       replace: '          return turn.delay(ms)',
+      part: 'slowed',
     },
     {
       bug: 'a change of the owners alone is none',
