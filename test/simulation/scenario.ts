@@ -189,10 +189,11 @@ export interface Step {
   readonly size: number
 }
 
-/** Whether it has this part: a kind or an act of a step, or what it may have beside, by its name. */
+/** Whether it has this part: a kind, an act or a mood of a step, or what it may have beside, by its name. */
 export function hasPart(scenario: Scenario, part: string): boolean {
   const { steps, local, watch } = scenario
-  return part in { ...scenario, ...local, ...watch } || steps.some(({ kind, act }) => kind === part || act === part)
+  const isDrawn = steps.some(({ kind, act, mood }) => kind === part || act === part || mood === part)
+  return isDrawn || part in { ...scenario, ...local, ...watch }
 }
 
 /** What all seeds have been drawn as from the first: `scenarioOf` adds to it. */

@@ -3,6 +3,7 @@ import { equal } from '../../model/json.ts'
 import { keyText, type ObjectKey } from '../../model/object-key.ts'
 import type { StoredObject } from '../../model/stored-object.ts'
 import { recordKey } from '../state/removed-record.ts'
+import { isStalled } from '../state/stalled-state.ts'
 import type { TurnRunner } from '../state/turn.ts'
 import { fanOutName } from '../wake/fan-out.ts'
 import { createDeadLetters, type DeadLettersOptions } from './dead-letter.ts'
@@ -11,6 +12,8 @@ import { createDeadLetters, type DeadLettersOptions } from './dead-letter.ts'
 export interface UnendedRun {
   readonly loop: string
   readonly key: ObjectKey
+  /** An earlier start has given it up, and the process has not ended in it since. */
+  readonly isGivenUp?: boolean
 }
 
 /** The runner of a loop, but for turns of objects that were given up. */
@@ -19,7 +22,9 @@ export type HoldBack = (loop: string, run: TurnRunner) => TurnRunner
 /**
  * What dead letters are on AWS, for a process that ended again and again in runs of these: each object says that it is
  * Stalled, and waits. What would wake it is told again after such an end, so until then its turns are settled without a
- * run, unless its spec or its annotations were changed. An object that cannot be written is told in the log, and runs.
+ * run, unless its spec or its annotations were changed. An object that was given up before is not written again, and
+ * waits on as long as it says so: two of them would end one process after the other in turns. One that cannot be written
+ * is told in the log, and runs.
  */
 export async function giveUp(
   runs: readonly UnendedRun[],
@@ -29,14 +34,15 @@ export async function giveUp(
   const takeIn = createDeadLetters({ ...options, queueOf: noQueue })
   const known = new Set(options.controllers.map(({ name }) => name))
   const givenUp = new Map<string, StoredObject>()
-  for (const { loop, key } of runs.filter((run) => known.has(run.loop))) {
+  for (const { loop, key, isGivenUp = false } of runs.filter((run) => known.has(run.loop))) {
     try {
-      await takeIn({ loop, wakeUp: { ...wakeUp, key } })
+      if (!isGivenUp) await takeIn({ loop, wakeUp: { ...wakeUp, key } })
       const stored = await find(key)
-      if (stored === undefined) continue
+      if (stored === undefined || (isGivenUp && !isStalled(stored, clock.nowMs()))) continue
       // A fan-out that is told again would leave the object a timer, and the timer would run it.
       for (const name of [loop, fanOutName({ name: loop })]) givenUp.set(runText({ loop: name, key }), stored)
-      logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
+      if (!isGivenUp)
+        logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
     } catch (error) {
       logger.error('object not given up', { loop, ...key, error: String(error) })
     }
@@ -73,7 +79,7 @@ function noQueue(): never {
 }
 
 /** The name of a run. No part of it holds a slash. */
-export function runText({ loop, key }: UnendedRun): string {
+export function runText({ loop, key }: Pick<UnendedRun, 'loop' | 'key'>): string {
   return `${loop}/${keyText(key)}`
 }
 

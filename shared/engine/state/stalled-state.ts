@@ -45,7 +45,7 @@ function withoutWishBy(engine: EngineState, atMs: number): EngineState {
 }
 
 /** An earlier message has said so, and the time that it set has not come. */
-function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
+export function isStalled({ object, engine }: StoredObject, nowMs: number): boolean {
   const { wait } = engine
   if (failureOf(engine)?.error !== notEnded.message) return false
   return wait?.generation === object.metadata.generation && isRetryAhead(wait.atMs, nowMs, backoffMsMax)

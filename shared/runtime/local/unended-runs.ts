@@ -12,8 +12,8 @@ export interface UnendedRuns {
   /** The same controllers, of whose runs it is known which are under way. */
   follow(controllers: readonly Controller[]): readonly Controller[]
   /**
-   * The runs in which the process ended too often. One more end gives each of them up again, and a start without such
-   * an end does not.
+   * The runs in which the process ended too often, once: what starts later in this process may be other code. A run that
+   * an earlier process has given up says so. One more end gives it up again.
    */
   takeGivenUp(): readonly UnendedRun[]
   /** The counts, as they are now. */
@@ -27,6 +27,8 @@ export type UnendedCounts = ReadonlyMap<string, number>
 
 /** So many ends of the process in a row give an object up. */
 const endsMax = 3
+/** What is counted of a run that was given up, until the process ends in it once more. */
+const givenUpEnds = endsMax + 1
 /** So many are counted: the process may end with very many runs under way. */
 const countedMax = 1_000
 
@@ -34,6 +36,7 @@ const countedMax = 1_000
 export function createUnendedRuns(known: UnendedCounts, onForgotten: () => void = () => {}): UnendedRuns {
   const counted = new Map(known)
   const underWay = new Set<RunUnderWay>()
+  let isTaken = false
 
   const noted =
     (loop: string, run: Controller['reconcile']): Controller['reconcile'] =>
@@ -56,9 +59,11 @@ export function createUnendedRuns(known: UnendedCounts, onForgotten: () => void 
         return Object.freeze({ ...controller, reconcile: noted(name, reconcile), ...notedCleanup })
       }),
     takeGivenUp: () => {
-      const given = [...counted].filter(([, ends]) => ends >= endsMax).map(([text]) => text)
-      for (const text of given) counted.set(text, endsMax - 1)
-      return given.map(parseRun)
+      if (isTaken) return []
+      isTaken = true
+      const given = [...counted].filter(([, ends]) => ends >= endsMax)
+      for (const [text] of given) counted.set(text, givenUpEnds)
+      return given.map(([text, ends]) => ({ ...parseRun(text), isGivenUp: ends === givenUpEnds }))
     },
     counts: () => counted,
     countsAtEnd: () => {

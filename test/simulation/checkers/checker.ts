@@ -48,9 +48,10 @@ export function isExcused({ scenario, isRunAgain }: Scene): boolean {
 }
 
 /** Nothing goes wrong in this seed that would excuse a delay or a second run. */
-export function isClear({ climate, local, absent }: Scenario): boolean {
-  // One process is all there is, and ends with each deployment.
-  if (local !== undefined && (climate.deploying || absent !== undefined)) return false
+export function isClear({ climate, local, absent, steps }: Scenario): boolean {
+  // One process is all there is, and ends with each deployment, and with each run that ends it.
+  const isEnding = climate.deploying || absent !== undefined || steps.some(({ mood }) => mood === 'crash')
+  if (local !== undefined && isEnding) return false
   const { throttle, unknown, crash, pause, hotPartition, skewMsMax, streamRepeats, redeliver, invokeThrottle } = climate
   const { fail, lostAnswer, unsure, lie, rateLimit, lagMs } = climate.outside
   const faults = [

@@ -41,6 +41,27 @@ export const plantedLocally: readonly PlantedBug[] = (
       part: 'slowed',
     },
     {
+      bug: 'an object whose runs end the process is not given up',
+      file: 'shared/runtime/local/unended-runs.ts',
+      find: 'const endsMax = 3',
+      replace: 'const endsMax = 3_000',
+      part: 'crash',
+    },
+    {
+      bug: 'what was given up runs again in the process after the one that gave it up',
+      file: 'shared/runtime/local/unended-runs.ts',
+      find: '.filter(([, ends]) => ends >= endsMax)',
+      replace: '.filter(([, ends]) => ends >= endsMax && ends !== givenUpEnds)',
+      part: 'crash',
+    },
+    {
+      bug: 'a run that came to its end counts as one that did not',
+      file: 'shared/runtime/local/unended-runs.ts',
+      find: 'if (counted.size > 0 && counted.delete(textOf(mine))) onForgotten()',
+      replace: 'if (counted.size < 0) onForgotten()',
+      part: 'crash',
+    },
+    {
       bug: 'a change of the owners alone is none',
       file: 'shared/resources/transitions.ts',
       find: ' || !equal(before.ownerReferences, after.ownerReferences),',

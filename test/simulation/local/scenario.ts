@@ -2,7 +2,7 @@ import { createSeededRandom, type SeededRandom } from '../../../shared/testing/s
 import { isClear } from '../checkers/checker.ts'
 import { clearSky, type Climate } from '../climate.ts'
 import { listLimitOf, scenarioOf, statusLinksOf } from '../scenario-of.ts'
-import type { LocalTrouble, Scenario, Step } from '../scenario.ts'
+import type { LocalTrouble, Scenario } from '../scenario.ts'
 import { oneOf } from '../world.ts'
 
 /** The same users, faults outside and limits as on AWS, with the troubles of one machine. */
@@ -11,13 +11,8 @@ export function localScenarioOf(seed: number): Scenario {
   const random = createSeededRandom(seed).fork('local')
   const climate = climateOf(random, scenario)
   const local = { ...localOf(random), ...listLimitOf(seed), ...retentionOf(seed) }
-  const tame = { ...scenario, ...statusLinksOf(seed, scenario), climate, local, steps: scenario.steps.map(tamed) }
+  const tame = { ...scenario, ...statusLinksOf(seed, scenario), climate, local }
   return isClear(tame) ? tame : { ...tame, local: { ...local, ...commitFailureOf(seed) } }
-}
-
-/** Who ends its process ends everybody's here. */
-function tamed(step: Step): Step {
-  return step.mood === 'crash' ? { ...step, mood: 'plain' } : step
 }
 
 function localOf(random: SeededRandom): LocalTrouble {

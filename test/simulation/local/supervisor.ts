@@ -10,6 +10,7 @@ import type { Disk } from './disk.ts'
 import type { Machine } from './machine.ts'
 import { openPorts, type OpenPorts } from './open-ports.ts'
 import type { CommitRecord } from './record.ts'
+import { createUnendedFile, type UnendedRunsOfLife } from './unended-file.ts'
 
 /** A process that has started. */
 export interface RunningProcess {
@@ -40,6 +41,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { world, scenario, report, machine, record, random } = options
   const { climate, absent } = scenario
   const queues = new Map<string, WorkQueue>()
+  const openUnended = createUnendedFile(world)
   let running: RunningProcess | undefined
   let isOver = false
 
@@ -51,7 +53,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (opened === undefined) return
       try {
         await life.live(record.compare(opened.bare.store))
-        await live(life, opened, { ...options, queues, noteRunning: (started) => (running = started) })
+        const unended = openUnended(life, machine.kill)
+        await live(life, opened, { ...options, unended, queues, noteRunning: (started) => (running = started) })
       } catch (error) {
         if (!(error instanceof OperatingError)) report(`local engine: ${life.name} broke: ${String(error)}`)
         machine.kill('as it could not go on')
@@ -114,17 +117,20 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 }
 
 interface LiveOptions extends SupervisorOptions {
+  readonly unended: UnendedRunsOfLife
   readonly queues: Map<string, WorkQueue>
   readonly noteRunning: (running: RunningProcess) => void
 }
 
 /** Runs one process to its end. Throws if it cannot start. */
 async function live(life: Life, opened: OpenPorts, options: LiveOptions): Promise<void> {
-  const { world, scenario, network, queues } = options
+  const { world, scenario, network, queues, unended } = options
+  const controllers = options.controllers(unended.life, network).filter(({ kind: { kind } }) => !isAway(options, kind))
   const core = await life.live(
     startLocalCore({
       ports: opened.ports,
-      controllers: options.controllers(life, network).filter(({ kind: { kind } }) => !isAway(options, kind)),
+      controllers: unended.follow(controllers),
+      unended: unended.takeGivenUp(),
       authenticate: (token) => (token === simToken ? { name: 'user', groups: ['system:masters'] } : undefined),
       clock: life.clock,
       ...(options.webhooks && { webhooks: options.webhooks(life) }),

@@ -42,7 +42,7 @@ async function open(runs: readonly UnendedRun[], refuse?: () => never) {
   await installBasics({ resources, catalog, controllers: [controller] })
   const kind = (await catalog.byKind(key.group, key.kind)) as ServedKind
   const metadata = { name: key.name, namespace: key.namespace }
-  await resources.create(kind, { metadata, spec: {} }, { manager: 't' })
+  if ((await store.get(key)) === undefined) await resources.create(kind, { metadata, spec: {} }, { manager: 't' })
   const error = (line: string): void => void lines.push(line)
   const logger = { debug: () => {}, info: () => {}, warn: () => {}, error, with: () => logger }
   return giveUp(runs, {
@@ -137,6 +137,29 @@ describe('an object in whose runs the process ended too often', () => {
     const holdBack = await open([{ loop, key }])
     isDamaged = true
     expect(await take(holdBack, ['change'])).toBe('run')
+  })
+
+  it('waits on in a process that starts later, and is neither written nor told again', async () => {
+    await open([{ loop, key }])
+    const written = await store.get(key)
+    lines = []
+    const holdBack = await open([{ loop, key, isGivenUp: true }])
+    expect(await take(holdBack, ['change'])).toBe('settled')
+    expect([await store.get(key), lines]).toEqual([written, []])
+    clock.moveTo(written?.engine.wait?.atMs ?? 0)
+    expect(await take(holdBack, ['change'])).toBe('run')
+  })
+
+  it.for([
+    ['its spec was changed', async (): Promise<void> => change({ generation: 2 })],
+    ['its wait is over', async (): Promise<void> => void clock.moveTo((await store.get(key))?.engine.wait?.atMs ?? 0)],
+  ] as const)('runs in a process that starts later if %s', async ([, act]) => {
+    await open([{ loop, key }])
+    await act()
+    const before = await store.get(key)
+    const holdBack = await open([{ loop, key, isGivenUp: true }])
+    expect(await take(holdBack, ['change'])).toBe('run')
+    expect(await store.get(key)).toEqual(before)
   })
 
   it('runs, and that is told, where it cannot be written', async () => {

@@ -15,23 +15,32 @@ interface Life {
 const crash = (...begins: string[]): Life => ({ begins, by: 'poison' })
 
 describe('ends of the process in a row are counted', () => {
-  it.for<[string, Life[], Record<string, number>, string[]]>([
-    ['for what is under way', [crash('a')], { a: 1 }, []],
-    ['for all that is under way', [crash('a', 'b')], { a: 1, b: 1 }, []],
-    ['for the same object once', [crash('a', 'a')], { a: 1 }, []],
-    ['up to three, which give it up', [crash('a'), crash('a'), crash('a', 'b')], { a: 2, b: 1 }, ['a']],
-    ['from two on then', [crash('a'), crash('a'), crash('a'), crash('a')], { a: 2 }, ['a']],
-    ['once: a start after a stop does nothing', [crash('a'), crash('a'), crash('a'), { by: 'stop' }], { a: 2 }, []],
-    ['though it did not run between', [crash('a'), crash('b'), crash('a')], { a: 2, b: 1 }, []],
-    ['but not when asked to end', [crash('a'), { begins: ['a', 'b'], by: 'stop' }], { a: 1 }, []],
-    ['until a run ends', [crash('a'), { ends: ['a'], by: 'stop' }], {}, []],
-    ['until a run fails, which is an end', [crash('a', 'b'), { throws: ['a'], by: 'stop' }], { b: 1 }, []],
-    ['from one on behind a run that ended', [crash('a'), crash('a'), { ends: ['a'], ...crash('a') }], { a: 1 }, []],
+  const thrice = [crash('a'), crash('a'), crash('a')]
+  it.for<[string, readonly Life[], Record<string, number>, Record<string, 'now' | 'before'>]>([
+    ['for what is under way', [crash('a')], { a: 1 }, {}],
+    ['for all that is under way', [crash('a', 'b')], { a: 1, b: 1 }, {}],
+    ['for the same object once', [crash('a', 'a')], { a: 1 }, {}],
+    ['up to three, which give it up', [crash('a'), crash('a'), crash('a', 'b')], { a: 4, b: 1 }, { a: 'now' }],
+    ['and each further one gives it up again', [...thrice, crash('a')], { a: 4 }, { a: 'now' }],
+    ['and a start after a stop tells it only', [...thrice, { by: 'stop' }], { a: 4 }, { a: 'before' }],
+    ['and so does one after the end of another', [...thrice, crash('b')], { a: 4, b: 1 }, { a: 'before' }],
+    ['for two in turns', [...thrice, crash('b'), crash('b'), crash('b')], { a: 4, b: 4 }, { a: 'before', b: 'now' }],
+    ['until a run of what was given up ends', [...thrice, { ends: ['a'], by: 'stop' }], {}, {}],
+    ['though it did not run between', [crash('a'), crash('b'), crash('a')], { a: 2, b: 1 }, {}],
+    ['but not when asked to end', [crash('a'), { begins: ['a', 'b'], by: 'stop' }], { a: 1 }, {}],
+    ['until a run ends', [crash('a'), { ends: ['a'], by: 'stop' }], {}, {}],
+    ['until a run fails, which is an end', [crash('a', 'b'), { throws: ['a'], by: 'stop' }], { b: 1 }, {}],
+    ['from one on behind a run that ended', [crash('a'), crash('a'), { ends: ['a'], ...crash('a') }], { a: 1 }, {}],
   ])('%s', async ([, lives, counts, givenUp]) => {
     let known: UnendedCounts = new Map()
     for (const life of lives) known = await live(known, life)
     const runs = createUnendedRuns(known)
-    expect(runs.takeGivenUp()).toEqual(givenUp.map((name) => ({ loop: 'widget', key: keyOf(name) })))
+    const given = Object.entries(givenUp).map(([name, when]) => ({
+      loop: 'widget',
+      key: keyOf(name),
+      isGivenUp: when === 'before',
+    }))
+    expect(runs.takeGivenUp()).toEqual(given)
     expect(runs.takeGivenUp()).toEqual([])
     expect(runs.counts()).toEqual(new Map(Object.entries(counts).map(([name, ends]) => [textOf(name), ends])))
   })
