@@ -62,6 +62,7 @@ export function contentOf(step: Step): JsonObject {
       return { spec: { value, size } }
     case 'Witness':
     case 'Parcel':
+    case 'Tenant':
     case 'Kit':
     case 'Errand':
     case 'Pass':

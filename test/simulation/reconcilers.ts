@@ -10,15 +10,19 @@ import { linkController } from './kinds/link.ts'
 import { parcelController } from './kinds/parcel.ts'
 import { passController } from './kinds/pass.ts'
 import { relicController } from './kinds/relic.ts'
+import { tenantController } from './kinds/tenant.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
+import type { RegistryClient } from './registry.ts'
 import type { RunWatcher } from './runs.ts'
 import { runKinds, type KindName, type Scenario, type Slowed } from './scenario.ts'
 
 export interface ReconcilersOptions {
   readonly life: Life
   readonly outside: OutsideClient
+  /** Left out: there are no Tenants. */
+  readonly registry?: RegistryClient
   readonly watcher: RunWatcher
   readonly isCalm: () => boolean
 }
@@ -32,9 +36,9 @@ export function kindsIn({ steps, herd }: Pick<Scenario, 'steps' | 'herd'>): read
 /** The reconcilers of the kinds that a scenario knows, as one process runs them. */
 export function controllersFor(
   scenario: Scenario,
-  { life, outside, watcher, isCalm }: ReconcilersOptions,
+  { life, outside, registry, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
-  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks, statusLinks } = scenario
+  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks, statusLinks, tenants } = scenario
   const pauseMs = slowLinks === true ? 2_000 : 0
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const kinds = kindsIn(scenario)
@@ -55,6 +59,7 @@ export function controllersFor(
       : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher, extras: scenario.parcels ?? {} })] : []),
+    ...(tenants && registry ? [tenantController({ life, registry, watcher, traits: tenants })] : []),
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Ledger') ? [ledgerController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),

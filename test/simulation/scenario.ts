@@ -3,6 +3,7 @@ import type { Rate } from '../../shared/model/reservations.ts'
 import { clearSky, climateOf, type Climate } from './climate.ts'
 import { moods, type Mood } from './kinds/gadget.ts'
 import type { ParcelExtras } from './kinds/parcel.ts'
+import type { RegistryTraits } from './registry.ts'
 import { below, oneOf } from './world.ts'
 
 /** All that a simulation is made from. As data, so that a failing one can be made shorter, kept, and run again. */
@@ -91,6 +92,8 @@ export interface Extras {
   /** What is given is controlled by its owner, and Gadgets say what they keep of it. */
   readonly controls?: true
   readonly parcels?: ParcelExtras
+  /** What the system can do that chooses the ids of Tenants. */
+  readonly tenants?: RegistryTraits
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
 }
@@ -120,6 +123,7 @@ export const runKinds = [
   'Pass',
   'Relic',
   'Ledger',
+  'Tenant',
 ] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */

@@ -8,6 +8,7 @@ import { createHookServers } from './hook-servers.ts'
 import { startLocalPlane } from './local/plane.ts'
 import { startInformers } from './informers.ts'
 import { createOutside } from './outside.ts'
+import { createRegistry } from './registry.ts'
 import type { Plane } from './plane.ts'
 import { controllersFor, kindsIn } from './reconcilers.ts'
 import { createRunWatcher } from './runs.ts'
@@ -55,6 +56,13 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     clear: clearOutside,
     onEffect: (effect) => checkers.effect(effect),
   })
+  const registry = createRegistry({
+    world,
+    traits: scenario.tenants,
+    climate: climate.outside,
+    clear: clearOutside,
+    onMade: (entity, by) => checkers.made(entity, by),
+  })
   const hooks = createHookServers({ world, climate })
   const startPlane = scenario.local !== undefined ? startLocalPlane : startAwsPlane
   const plane: Plane = startPlane({
@@ -67,6 +75,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
         life,
         watcher,
         outside: outside.reach(life, network),
+        registry: registry.reach(life, network),
         isCalm: () => end.calmSinceMs !== undefined,
       }),
     onWrite: (write) => {
@@ -81,6 +90,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     world,
     plane,
     outside,
+    registry,
     propagation: scenario.propagation,
     controls: scenario.controls === true,
     report,
@@ -93,6 +103,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     scenario,
     table,
     outside,
+    registry,
     hooks,
     users,
     report,
@@ -115,6 +126,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   end.calmSinceMs = world.nowMs()
   plane.calmDown()
   outside.calmDown()
+  registry.calmDown()
   hooks.calmDown()
   if (isFenceTried(scenario)) await runAgain()
   await calm({ world, plane, unmet, restBegins: () => checkers.restBegins(), report })

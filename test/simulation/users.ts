@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import type { HttpResponse } from '../../shared/ports/http-handler.ts'
 import type { Outside } from './outside.ts'
+import type { Registry } from './registry.ts'
 import { childPath, contentOf, isContainer, manifestOf, pathOf, remarkOf, simGroup, textOf } from './addresses.ts'
 import { tierOf } from './kinds/pass.ts'
 import { presentSpecOf } from './kinds/relic.ts'
@@ -34,6 +35,7 @@ export interface UsersOptions {
   readonly world: World
   readonly plane: Plane
   readonly outside: Outside
+  readonly registry: Registry
   /** How they delete. */
   readonly propagation: Scenario['propagation']
   /** What they give is controlled by its owner. */
@@ -76,7 +78,7 @@ export interface Users {
 
 /** People and scripts with a client each: everything goes through the API, but for what they do by hand outside. */
 export function createUsers(options: UsersOptions): Users {
-  const { world, plane, outside, propagation, controls, onAccepted, onAnswered, report } = options
+  const { world, plane, outside, registry, propagation, controls, onAccepted, onAnswered, report } = options
   const expectations = new Map<string, Expectation>()
   const tampered = new Set<string>()
   const owners = new Map<string, string>()
@@ -176,7 +178,9 @@ export function createUsers(options: UsersOptions): Users {
     mend,
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
-    tamper: ({ name }) => {
+    tamper: ({ kind, name, size }) => {
+      const tenant = kind === 'Tenant' ? plane.table.items.get(textOf(kind, name))?.object.metadata.uid : undefined
+      if (tenant !== undefined) registry.tamper(tenant, size === 0 ? 'delete' : 'change')
       const uid = uidOfGadget(name)
       if (uid !== undefined && outside.entities.has(uid)) {
         tampered.add(uid)

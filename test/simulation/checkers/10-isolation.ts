@@ -10,16 +10,20 @@ import { isClear, isFenceTried, isPoisoned, named, objectsOf, specOf, type Check
  */
 export function createIsolation({ world, scenario, table, calmSinceMs, report }: Scene): Checker {
   const takenDown = createTakenDown()
+  const unended = createUnended()
   /** By process and object. */
   const lastRunsMs = new Map<string, readonly number[]>()
   return {
     write: ({ before, after }) => {
       const isNews = hasNotEnded(after) && (before === undefined || !hasNotEnded(before))
+      if (isNews && scenario.local !== undefined && unended.endsOf(after.object.metadata.uid) < endsMin)
+        report(`promise 10, isolation: ${named(after)} is Stalled as if its runs did not end, and one has`)
       if (isNews && isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario))
         report(`promise 10, isolation: ${named(after)} is Stalled as if its runs did not end, and all of them did`)
     },
     runBegins: (run) => {
       const { isPoison, kind, name, uid, by } = run
+      unended.begins(run)
       if (takenDown.begins(run) === deathsMax && !isFenceTried(scenario))
         report(`promise 10, isolation: a poisoned object took ${kind} ${name} down with it ${deathsMax} times in a row`)
       if (!isPoison || calmSinceMs() === undefined) return
@@ -29,7 +33,10 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
       if (lastMs.length === spinsMax && world.nowMs() - (lastMs[0] ?? 0) < spinsWithinMs)
         report(`promise 10, isolation: ${kind} ${name} runs ${spinsMax} times in three minutes in one process`)
     },
-    runEnds: (run) => takenDown.ends(run),
+    runEnds: (run) => {
+      takenDown.ends(run)
+      unended.ends(run)
+    },
     unmet: () =>
       objectsOf(table, 'Gadget').flatMap((stored) => {
         const { mood } = specOf(stored)
@@ -64,6 +71,19 @@ function createTakenDown() {
       return deaths
     },
     ends: ({ uid }: Run): void => void last.delete(uid),
+  }
+}
+
+/** On one machine an object is given up behind so many ends of the process in a row while it ran. */
+const endsMin = 3
+
+/** In how many processes in a row runs of an object were under way, none of which came to its end. */
+function createUnended() {
+  const begun = new Map<string, Set<Life>>()
+  return {
+    begins: ({ uid, by }: Run): void => void begun.set(uid, (begun.get(uid) ?? new Set<Life>()).add(by)),
+    ends: ({ uid }: Run): void => void begun.delete(uid),
+    endsOf: (uid: string): number => [...(begun.get(uid) ?? [])].filter((life) => life.isDead()).length,
   }
 }
 

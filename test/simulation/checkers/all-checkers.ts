@@ -31,6 +31,7 @@ import { createPredicates } from './predicates.ts'
 import { createQuotas } from './quotas.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createRetryBudgetChecker } from './retry-budget.ts'
+import { createTenants } from './tenants.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -80,6 +81,7 @@ export function createCheckers(scene: Scene): Checkers {
     createHolders(scene),
     createBudgets(scene),
     createParcels(scene),
+    createTenants(scene),
     createOwnResync(scene),
   ]
   return {
@@ -88,6 +90,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     effect: (effect) => {
       for (const one of all) one.effect?.(effect)
+    },
+    made: (entity, by) => {
+      for (const one of all) one.made?.(entity, by)
     },
     accepted: (change) => {
       for (const one of all) one.accepted?.(change)

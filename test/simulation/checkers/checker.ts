@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../shared/index.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import type { HookServers } from '../hook-servers.ts'
 import type { Effect, Outside } from '../outside.ts'
+import type { Entity, Registry } from '../registry.ts'
 import type { SeenTable, TableWrite } from '../plane.ts'
 import type { RunListener } from '../runs.ts'
 import type { KindName, Scenario, Step } from '../scenario.ts'
@@ -15,6 +16,8 @@ import type { World } from '../world.ts'
 export interface Checker extends RunListener {
   write?(write: TableWrite): void
   effect?(effect: Effect): void
+  /** An entity was made in the registry. */
+  made?(entity: Entity, by: string): void
   accepted?(change: AcceptedWrite): void
   answered?(answer: AnsweredStep): void
   /** What has not come to rest yet, and must when nothing goes wrong any more. */
@@ -27,6 +30,7 @@ export interface Scene {
   readonly scenario: Scenario
   readonly table: SeenTable
   readonly outside: Outside
+  readonly registry: Registry
   readonly hooks: HookServers
   readonly users: Users
   /** When the trouble ended. */
@@ -131,7 +135,7 @@ export function objectsOf({ items }: SeenTable, ...kinds: readonly string[]): re
 /** Objects that never come to rest, by their own wish. */
 export function isRestless(stored: StoredObject): boolean {
   // What is outside is looked at once a minute.
-  if (stored.object.kind === 'Parcel') return true
+  if (stored.object.kind === 'Parcel' || stored.object.kind === 'Tenant') return true
   return ['hurry', 'poll', 'nap', 'fail', 'crash', 'hang', 'spin'].includes(String(specOf(stored)['mood']))
 }
 

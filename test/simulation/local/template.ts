@@ -64,6 +64,7 @@ const aMinuteMs = 60_000
 /** Nothing is run there: there are no objects. */
 const noWorld = {
   outside: { observe: fail, put: fail, remove: fail },
+  registry: { get: fail, find: fail, create: fail, update: fail, delete: fail },
   watcher: { run: fail, once: () => {}, notes: () => {}, called: () => {} },
 }
 
