@@ -2,8 +2,9 @@ import type { SeededRandom } from '../../shared/testing/seeded-random.ts'
 import type { Extras, Scenario, Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
-const acts = ['apply', 'apply', 'edit', 'edit', 'tamper', 'poke'] as const
-const allActs = [...acts, 'delete', 'recreate'] as const
+const acts = ['apply', 'edit', 'edit', 'tamper', 'poke'] as const
+/** What is deleted is made anew outside, and a create is where most can go wrong. */
+const allActs = [...acts, 'apply', 'delete', 'recreate', 'recreate', 'recreate'] as const
 
 /** One seed in ten: entities whose ids are chosen outside, by a system that can do more or less. */
 export function tenantsOf(random: SeededRandom, { herd }: Pick<Scenario, 'herd'>): Drawn {
@@ -12,14 +13,14 @@ export function tenantsOf(random: SeededRandom, { herd }: Pick<Scenario, 'herd'>
   const traits = {
     finds,
     // Where it can do neither, a lost answer is left to a person.
-    tokens: !finds || random.next() < 1 / 2,
-    unique: random.next() < 1 / 2,
+    tokens: !finds || random.next() < 1 / 3,
+    unique: random.next() < 1 / 4,
     unseenMsMax: oneOf(random, [0, 0, 3_000, 12_000]),
     lateMsMax: oneOf(random, [0, 0, 3_000, 8_000]),
     deleteMsMax: oneOf(random, [0, 2_000, 90_000]),
   }
   // What cannot be looked for is not deleted here: where a create was lost, a person would have to say what is there.
-  const steps = Array.from({ length: 4 + below(random, 9) }, (_, i): Step => {
+  const steps = Array.from({ length: 6 + below(random, 11) }, (_, i): Step => {
     const act = i < 2 ? 'apply' : oneOf(random, finds ? allActs : acts)
     return {
       user: user + (i % 2),
