@@ -37,6 +37,8 @@ export interface LocalTrouble {
   readonly checkpointPages?: number
   /** So likely does a write let the commit fail in which it is. Left out: none does. */
   readonly commitFailure?: number
+  /** Now and then the process loads its reconcilers again, as `setpoint dev` does. */
+  readonly reloads?: true
   /** Superseded states are forgotten behind so many characters of later ones; left out, as in earnest. */
   readonly retainedCharacters?: number
   /** The first process ends at this step, in this way. */

@@ -12,7 +12,7 @@ export function localScenarioOf(seed: number): Scenario {
   const climate = climateOf(random, scenario)
   const local = { ...localOf(random), ...listLimitOf(seed), ...retentionOf(seed) }
   const tame = { ...scenario, ...statusLinksOf(seed, scenario), climate, local }
-  return isClear(tame) ? tame : { ...tame, local: { ...local, ...commitFailureOf(seed) } }
+  return isClear(tame) ? tame : { ...tame, local: { ...local, ...commitFailureOf(seed), ...reloadsOf(seed, tame) } }
 }
 
 function localOf(random: SeededRandom): LocalTrouble {
@@ -35,6 +35,15 @@ function retentionOf(seed: number): Pick<LocalTrouble, 'retainedCharacters'> {
 function commitFailureOf(seed: number): Pick<LocalTrouble, 'commitFailure'> {
   const random = createSeededRandom(seed).fork('commits')
   return random.next() < 1 / 8 ? { commitFailure: oneOf(random, [0.02, 0.1, 0.3]) } : {}
+}
+
+/**
+ * One seed in eight, of those in which no promises about time are told. Other reconcilers begin with whole budgets, so
+ * none of these is there.
+ */
+function reloadsOf(seed: number, { limits, retryBudget, parcels }: Scenario): Pick<LocalTrouble, 'reloads'> {
+  const hasBudget = limits !== undefined || retryBudget !== undefined || parcels?.budget !== undefined
+  return createSeededRandom(seed).fork('reloads').next() < 1 / 8 && !hasBudget ? { reloads: true } : {}
 }
 
 /** What goes wrong in a seed goes wrong here, too, in the way of a machine. */

@@ -1,7 +1,8 @@
 import { OperatingError } from '../../../shared/model/errors.ts'
 import type { WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { SeededRandom } from '../../../shared/testing/seeded-random.ts'
-import { startLocalCore, type LocalCore } from '../../../shared/runtime/local/core.ts'
+import { startLocalCore, type LocalCoreOptions } from '../../../shared/runtime/local/core.ts'
+import { startReplaceableCore, type ReplaceableCore } from '../../../shared/runtime/local/replaceable-core.ts'
 import type { Life, Network } from '../life.ts'
 import { simToken, type PlaneOptions } from '../plane.ts'
 import { silent } from '../silent.ts'
@@ -15,7 +16,7 @@ import { createUnendedFile, type UnendedRunsOfLife } from './unended-file.ts'
 /** A process that has started. */
 export interface RunningProcess {
   readonly life: Life
-  readonly core: LocalCore
+  readonly core: ReplaceableCore
 }
 
 export interface SupervisorOptions extends PlaneOptions {
@@ -101,9 +102,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
   }
 
+  /** As `setpoint dev` does when a file has changed: the process goes on with the code of now. */
+  async function reload(): Promise<void> {
+    while (!options.isCalm()) {
+      await world.sleep(5_000 + below(random, 200_000))
+      const { life, core } = running ?? {}
+      if (life === undefined || core === undefined || options.isCalm()) continue
+      world.fault('reloaded')
+      // What cannot start leaves those of before.
+      await life.live(core.replace(below(random, 5_000)).catch(() => {}))
+    }
+  }
+
   return {
     begin: () => {
       world.after(0, () => void supervise())
+      if (scenario.local?.reloads === true) void reload()
       if (absent !== undefined) void takeAway(absent.fromMs, absent.untilMs)
       if (climate.deploying) void deploy()
     },
@@ -124,24 +138,21 @@ interface LiveOptions extends SupervisorOptions {
 
 /** Runs one process to its end. Throws if it cannot start. */
 async function live(life: Life, opened: OpenPorts, options: LiveOptions): Promise<void> {
-  const { world, scenario, network, queues, unended } = options
-  const controllers = options.controllers(unended.life, network).filter(({ kind: { kind } }) => !isAway(options, kind))
+  const beside = coreOptionsOf(life, opened, options)
   const core = await life.live(
-    startLocalCore({
-      ports: opened.ports,
-      controllers: unended.follow(controllers),
-      unended: unended.takeGivenUp(),
-      authenticate: (token) => (token === simToken ? { name: 'user', groups: ['system:masters'] } : undefined),
-      clock: life.clock,
-      ...(options.webhooks && { webhooks: options.webhooks(life) }),
-      random: world.random.fork(`chance ${life.name}`),
-      logger: silent,
-      tickMs: scenario.local?.tickMs ?? 1_000,
-      retryBudget: scenario.retryBudget,
-      wrapQueue: (queue, name) => {
-        queues.set(name, queue)
-        return queue
-      },
+    startReplaceableCore({
+      load: async () =>
+        options
+          .controllers(options.unended.life, options.network)
+          .filter(({ kind: { kind } }) => !isAway(options, kind)),
+      start: (controllers, overruns) =>
+        startLocalCore({
+          ...beside,
+          overruns,
+          controllers: options.unended.follow(controllers),
+          unended: options.unended.takeGivenUp(),
+        }),
+      introduceAgain: () => opened.ports.introduced.save('[]'),
     }),
   )
   if (core === 'dead') return
@@ -149,6 +160,28 @@ async function live(life: Life, opened: OpenPorts, options: LiveOptions): Promis
   await life.live(core.ended)
   // Whoever is stopped ends by itself.
   await life.live(new Promise(() => {}))
+}
+
+/** What each core of a process stands on. */
+function coreOptionsOf(
+  life: Life,
+  opened: OpenPorts,
+  { world, scenario, queues, webhooks }: LiveOptions,
+): Omit<LocalCoreOptions, 'controllers'> {
+  return {
+    ports: opened.ports,
+    authenticate: (token) => (token === simToken ? { name: 'user', groups: ['system:masters'] } : undefined),
+    clock: life.clock,
+    ...(webhooks && { webhooks: webhooks(life) }),
+    random: world.random.fork(`chance ${life.name}`),
+    logger: silent,
+    tickMs: scenario.local?.tickMs ?? 1_000,
+    retryBudget: scenario.retryBudget,
+    wrapQueue: (queue, name) => {
+      queues.set(name, queue)
+      return queue
+    },
+  }
 }
 
 function isAway({ world, scenario: { absent } }: LiveOptions, kind: string): boolean {
