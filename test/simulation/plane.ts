@@ -48,6 +48,8 @@ export interface PlaneOptions {
   /** The servers that one process asks about writes. Left out: none. */
   readonly webhooks?: (life: Life) => Webhooks
   readonly onWrite: (write: TableWrite) => void
+  /** A process has loaded its reconcilers again, and runs by them. */
+  readonly onReloaded?: () => void
   /** A promise is broken. */
   readonly report: (violation: string) => void
 }

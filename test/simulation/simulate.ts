@@ -78,6 +78,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
         registry: registry.reach(life, network),
         isCalm: () => end.calmSinceMs !== undefined,
       }),
+    onReloaded: () => checkers.reloaded(),
     onWrite: (write) => {
       const { metadata } = write.after.object
       world.note(

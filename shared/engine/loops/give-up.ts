@@ -16,6 +16,13 @@ export interface UnendedRun {
   readonly isGivenUp?: boolean
 }
 
+/** The runs that are to be given up at a start. */
+export interface GivingUp {
+  readonly runs: readonly UnendedRun[]
+  /** Told of each run whose object says now that it is Stalled. */
+  readonly onGivenUp?: (run: UnendedRun) => void
+}
+
 /** The runner of a loop, but for turns of objects that were given up. */
 export type HoldBack = (loop: string, run: TurnRunner) => TurnRunner
 
@@ -24,28 +31,44 @@ export type HoldBack = (loop: string, run: TurnRunner) => TurnRunner
  * Stalled, and waits. What would wake it is told again after such an end, so until then its turns are settled without a
  * run, unless its spec or its annotations were changed. An object that was given up before is not written again, and
  * waits on as long as it says so: two of them would end one process after the other in turns. One that cannot be written
- * is told in the log, and runs.
+ * is told in the log, and its turns come again until it can: it does not run.
  */
 export async function giveUp(
-  runs: readonly UnendedRun[],
+  { runs, onGivenUp }: GivingUp,
   options: Omit<DeadLettersOptions, 'queueOf'>,
 ): Promise<HoldBack> {
   const { store, clock, logger } = options
   const takeIn = createDeadLetters({ ...options, queueOf: noQueue })
   const known = new Set(options.controllers.map(({ name }) => name))
   const givenUp = new Map<string, StoredObject>()
-  for (const { loop, key, isGivenUp = false } of runs.filter((run) => known.has(run.loop))) {
+  const untold = new Map<string, UnendedRun>()
+  for (const run of runs.filter(({ loop }) => known.has(loop))) await tryToTell(run)
+
+  async function tryToTell(run: UnendedRun): Promise<boolean> {
+    const { loop, key } = run
+    const texts = textsOf(run)
     try {
-      if (!isGivenUp) await takeIn({ loop, wakeUp: { ...wakeUp, key } })
-      const stored = await find(key)
-      if (stored === undefined || (isGivenUp && !isStalled(stored, clock.nowMs()))) continue
-      // A fan-out that is told again would leave the object a timer, and the timer would run it.
-      for (const name of [loop, fanOutName({ name: loop })]) givenUp.set(runText({ loop: name, key }), stored)
-      if (!isGivenUp)
-        logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
+      const stored = await tell(run)
+      for (const text of texts) untold.delete(text)
+      for (const text of stored === undefined ? [] : texts) givenUp.set(text, stored as StoredObject)
+      return true
     } catch (error) {
-      logger.error('object not given up', { loop, ...key, error: String(error) })
+      logger.error('object not given up; it waits until it can be written', { loop, ...key, error: String(error) })
+      for (const text of texts) untold.set(text, run)
+      return false
     }
+  }
+
+  /** The object as it waits; undefined if it need not, or is gone. */
+  async function tell(run: UnendedRun): Promise<StoredObject | undefined> {
+    const { loop, key, isGivenUp = false } = run
+    if (!isGivenUp) await takeIn({ loop, wakeUp: { ...wakeUp, key } })
+    const stored = await find(key)
+    if (isGivenUp) return stored !== undefined && isStalled(stored, clock.nowMs()) ? stored : undefined
+    onGivenUp?.(run)
+    if (stored !== undefined)
+      logger.error('the process ended again and again while this object ran: it is Stalled', { loop, ...key })
+    return stored
   }
 
   async function find(key: ObjectKey): Promise<StoredObject | undefined> {
@@ -53,9 +76,11 @@ export async function giveUp(
   }
 
   return (loop, run) => {
-    if (givenUp.size === 0) return run
+    if (givenUp.size === 0 && untold.size === 0) return run
     return async (turn, signal) => {
       const text = runText({ loop, key: turn.key })
+      const waiting = untold.get(text)
+      if (waiting !== undefined && !(await tryToTell(waiting))) return turn.delay(untoldMs)
       const before = givenUp.get(text)
       // A timer is looked at for what the object says of it.
       if (before === undefined || turn.wakeUps.every(({ origin }) => origin === 'timer')) return run(turn, signal)
@@ -64,6 +89,14 @@ export async function giveUp(
       return run(turn, signal)
     }
   }
+}
+
+/** Until a turn comes again whose object could not be written. */
+const untoldMs = 10_000
+
+/** A fan-out that is told again would leave the object a timer, and the timer would run it. */
+function textsOf({ loop, key }: UnendedRun): readonly string[] {
+  return [loop, fanOutName({ name: loop })].map((name) => runText({ loop: name, key }))
 }
 
 /** What a dead letter tells of the wake-up is for the engine's own loops. */

@@ -44,7 +44,7 @@ import { createStoredPolicies } from '../../resources/stored-policies.ts'
 import { createStoredQuotas } from '../../resources/stored-quotas.ts'
 import { createKindCatalog } from '../../resources/store-kind-catalog.ts'
 import { installBasics } from '../../engine/loops/install-basics.ts'
-import { giveUp, type UnendedRun } from '../../engine/loops/give-up.ts'
+import { giveUp, type GivingUp } from '../../engine/loops/give-up.ts'
 import type { Overruns } from '../../engine/turn/overruns.ts'
 import { runLocalEngine } from '../../engine/loops/local-engine.ts'
 import type { LocalPorts } from './ports.ts'
@@ -90,7 +90,7 @@ export interface LocalCoreOptions {
   /** Functions of a core before this one that go on: their keys wait for them. Left out, there was none. */
   readonly overruns?: Overruns
   /** Runs in which the process ended too often: their objects are given up before anything runs. Left out, none. */
-  readonly unended?: readonly UnendedRun[]
+  readonly unended?: GivingUp
   /** Around each queue that is made; for tests. */
   readonly wrapQueue?: (queue: WorkQueue, name: string) => WorkQueue
 }
@@ -157,7 +157,7 @@ export async function startLocalCore(options: LocalCoreOptions): Promise<Followe
   refuseSameNames(engine)
   await tellSchemaChanges({ store, controllers, logger })
   await installBasics({ resources, catalog, controllers, onRefused: refusalNote(refusals, logger) })
-  const holdBack = await giveUp(options.unended ?? [], engine)
+  const holdBack = await giveUp(options.unended ?? { runs: [] }, engine)
   const running = runLocalEngine({ ...engine, holdBack }, { stop: stop.signal, abandon: abandon.signal })
   const isReady = ports.probe && createReadiness(ports.probe, clock)
   return {

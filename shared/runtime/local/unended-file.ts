@@ -43,11 +43,7 @@ export function openUnendedRuns(file: string, logger: Pick<Logger, 'warn' | 'err
   process.once('exit', onExit)
   return {
     follow: runs.follow,
-    takeGivenUp: () => {
-      const given = runs.takeGivenUp()
-      if (given.length > 0) save(runs.counts())
-      return given
-    },
+    takeGivenUp: runs.takeGivenUp,
     stop: () => void process.removeListener('exit', onExit),
   }
 }

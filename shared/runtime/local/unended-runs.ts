@@ -1,6 +1,6 @@
 import { keyOf, parseKeyText } from '../../model/object-key.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { runText, type UnendedRun } from '../../engine/loops/give-up.ts'
+import { runText, type GivingUp, type UnendedRun } from '../../engine/loops/give-up.ts'
 import type { Controller } from '../../reconciler/controller.ts'
 
 /**
@@ -13,9 +13,10 @@ export interface UnendedRuns {
   follow(controllers: readonly Controller[]): readonly Controller[]
   /**
    * The runs in which the process ended too often, once: what starts later in this process may be other code. A run that
-   * an earlier process has given up says so. One more end gives it up again.
+   * an earlier process has given up says so. One more end gives it up again, and so does each start until its object was
+   * written.
    */
-  takeGivenUp(): readonly UnendedRun[]
+  takeGivenUp(): GivingUp
   /** The counts, as they are now. */
   counts(): UnendedCounts
   /** The counts if the process ended now. */
@@ -32,8 +33,8 @@ const givenUpEnds = endsMax + 1
 /** So many are counted: the process may end with very many runs under way. */
 const countedMax = 1_000
 
-/** `onForgotten` is told when a count was taken away. */
-export function createUnendedRuns(known: UnendedCounts, onForgotten: () => void = () => {}): UnendedRuns {
+/** `onChanged` is told when a count was taken away, or a run was given up. */
+export function createUnendedRuns(known: UnendedCounts, onChanged: () => void = () => {}): UnendedRuns {
   const counted = new Map(known)
   const underWay = new Set<RunUnderWay>()
   let isTaken = false
@@ -47,7 +48,7 @@ export function createUnendedRuns(known: UnendedCounts, onForgotten: () => void 
         return await run(object, ctx)
       } finally {
         underWay.delete(mine)
-        if (counted.size > 0 && counted.delete(textOf(mine))) onForgotten()
+        if (counted.size > 0 && counted.delete(textOf(mine))) onChanged()
       }
     }
 
@@ -59,11 +60,15 @@ export function createUnendedRuns(known: UnendedCounts, onForgotten: () => void 
         return Object.freeze({ ...controller, reconcile: noted(name, reconcile), ...notedCleanup })
       }),
     takeGivenUp: () => {
-      if (isTaken) return []
+      const given = isTaken ? [] : [...counted].filter(([, ends]) => ends >= endsMax)
       isTaken = true
-      const given = [...counted].filter(([, ends]) => ends >= endsMax)
-      for (const [text] of given) counted.set(text, givenUpEnds)
-      return given.map(([text, ends]) => ({ ...parseRun(text), isGivenUp: ends === givenUpEnds }))
+      return {
+        runs: given.map(([text, ends]) => ({ ...parseRun(text), isGivenUp: ends === givenUpEnds })),
+        onGivenUp: (run) => {
+          counted.set(runText(run), givenUpEnds)
+          onChanged()
+        },
+      }
     },
     counts: () => counted,
     countsAtEnd: () => {

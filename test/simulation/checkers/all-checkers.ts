@@ -30,6 +30,7 @@ import { createPolicies } from './policies.ts'
 import { createPredicates } from './predicates.ts'
 import { createQuotas } from './quotas.ts'
 import { createRateLimit } from './rate-limit.ts'
+import { createReloads } from './reloads.ts'
 import { createRetryBudgetChecker } from './retry-budget.ts'
 import { createTenants } from './tenants.ts'
 import { createTypes } from './types.ts'
@@ -83,6 +84,7 @@ export function createCheckers(scene: Scene): Checkers {
     createParcels(scene),
     createTenants(scene),
     createOwnResync(scene),
+    createReloads(scene),
   ]
   return {
     write: (write) => {
@@ -93,6 +95,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     made: (entity, by) => {
       for (const one of all) one.made?.(entity, by)
+    },
+    reloaded: () => {
+      for (const one of all) one.reloaded?.()
     },
     accepted: (change) => {
       for (const one of all) one.accepted?.(change)

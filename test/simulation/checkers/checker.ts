@@ -18,6 +18,8 @@ export interface Checker extends RunListener {
   effect?(effect: Effect): void
   /** An entity was made in the registry. */
   made?(entity: Entity, by: string): void
+  /** A process runs by reconcilers that it has loaded again. */
+  reloaded?(): void
   accepted?(change: AcceptedWrite): void
   answered?(answer: AnsweredStep): void
   /** What has not come to rest yet, and must when nothing goes wrong any more. */

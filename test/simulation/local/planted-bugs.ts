@@ -62,13 +62,6 @@ export const plantedLocally: readonly PlantedBug[] = (
       part: 'reloads',
     },
     {
-      bug: 'what was read before a reload is kept',
-      file: 'shared/runtime/local/replaceable-core.ts',
-      find: '      core = await begin(others)\n      // Those of before were asked while it read.\n      core.forget()',
-      replace: '      core = await begin(others)',
-      part: 'reloads',
-    },
-    {
       bug: 'a reload looks at nothing that is there',
       file: 'shared/runtime/local/replaceable-core.ts',
       find: '      await introduceAgain()\n',

@@ -110,7 +110,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (life === undefined || core === undefined || options.isCalm()) continue
       world.fault('reloaded')
       // What cannot start leaves those of before.
-      await life.live(core.replace(below(random, 5_000)).catch(() => {}))
+      const replaced = core.replace(below(random, 5_000)).then(
+        () => true,
+        () => false,
+      )
+      if ((await life.live(replaced)) === true) options.onReloaded?.()
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Controller } from '../../../shared/index.ts'
 import { createUnendedRuns, type UnendedCounts } from '../../../shared/runtime/local/unended-runs.ts'
-import type { UnendedRun } from '../../../shared/engine/loops/give-up.ts'
+import type { GivingUp } from '../../../shared/engine/loops/give-up.ts'
 import type { Life } from '../life.ts'
 import type { World } from '../world.ts'
 
@@ -9,12 +9,12 @@ export interface UnendedRunsOfLife {
   /** The same process, as its runs see it: one of them may end it, as `process.exit` does. */
   readonly life: Life
   follow(controllers: readonly Controller[]): readonly Controller[]
-  takeGivenUp(): readonly UnendedRun[]
+  takeGivenUp(): GivingUp
 }
 
 /**
- * The file of one process after the other. It is written as that of `npm start` is: when a run ends its process, when
- * runs were given up, and soon after a run that was counted came to its end. A process that is killed writes nothing.
+ * The file of one process after the other. It is written as that of `npm start` is: when a run ends its process, and soon
+ * after a run that was counted was given up or came to its end. A process that is killed writes nothing.
  */
 export function createUnendedFile(world: World): (life: Life, end: (where: string) => void) => UnendedRunsOfLife {
   let kept: UnendedCounts = new Map()
@@ -34,11 +34,7 @@ export function createUnendedFile(world: World): (life: Life, end: (where: strin
         },
       },
       follow: runs.follow,
-      takeGivenUp: () => {
-        const given = runs.takeGivenUp()
-        if (given.length > 0) keep(runs.counts())
-        return given
-      },
+      takeGivenUp: runs.takeGivenUp,
     }
   }
 }

@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 
 /** With an object of the controller's that is there. */
-async function open(runs: readonly UnendedRun[], refuse?: () => never) {
+async function open(runs: readonly UnendedRun[], isRefusing = (): boolean => false) {
   const catalog = createKindCatalog({ store, clock, maxAgeMs: 0 })
   const resources = createResources({ store, clock, random })
   await installBasics({ resources, catalog, controllers: [controller] })
@@ -45,18 +45,26 @@ async function open(runs: readonly UnendedRun[], refuse?: () => never) {
   if ((await store.get(key)) === undefined) await resources.create(kind, { metadata, spec: {} }, { manager: 't' })
   const error = (line: string): void => void lines.push(line)
   const logger = { debug: () => {}, info: () => {}, warn: () => {}, error, with: () => logger }
-  return giveUp(runs, {
-    store: { ...store, get: (at) => store.get(at), ...(refuse && { replace: refuse }) },
-    index: openSqlite(':memory:').index,
-    resources,
-    catalog,
-    clock,
-    random,
-    logger,
-    telemetry: createPrometheusTelemetry(),
-    events: { record: async () => {} },
-    controllers: [controller],
-  })
+  const replace: ObjectStore['replace'] = async (...asked) => {
+    if (isRefusing()) throw new OperatingError('UNAVAILABLE', 'away')
+    return store.replace(...asked)
+  }
+  const onGivenUp = ({ key: { name } }: UnendedRun): void => void lines.push(`noted ${name}`)
+  return giveUp(
+    { runs, onGivenUp },
+    {
+      store: { ...store, get: (at) => store.get(at), replace },
+      index: openSqlite(':memory:').index,
+      resources,
+      catalog,
+      clock,
+      random,
+      logger,
+      telemetry: createPrometheusTelemetry(),
+      events: { record: async () => {} },
+      controllers: [controller],
+    },
+  )
 }
 
 async function take(
@@ -66,8 +74,9 @@ async function take(
 ): Promise<string> {
   seen = []
   const run = holdBack(loop, async () => void seen.push('run'))
+  const note = (what: string) => async () => void seen.push(what)
   const wakeUps = origins.map((origin) => ({ origin }))
-  const turn = { key: { ...key, name }, wakeUps, settle: async () => void seen.push('settled') } as unknown as Turn
+  const turn = { key: { ...key, name }, wakeUps, settle: note('settled'), delay: note('delayed') } as unknown as Turn
   await run(turn, new AbortController().signal)
   return seen.join(' ')
 }
@@ -83,7 +92,7 @@ describe('an object in whose runs the process ended too often', () => {
     const { object, engine } = (await store.get(key)) as StoredObject
     expect(conditionOf(object, 'Stalled')).toMatchObject({ status: 'True', reason: 'RunNotEnded' })
     expect((engine.wait?.atMs ?? 0) - clock.nowMs()).toBeGreaterThan(400_000)
-    expect(lines).toEqual(['the process ended again and again while this object ran: it is Stalled'])
+    expect(lines).toEqual(['noted w', 'the process ended again and again while this object ran: it is Stalled'])
   })
 
   it('does not run for what is told again, and others do', async () => {
@@ -126,7 +135,7 @@ describe('an object in whose runs the process ended too often', () => {
     const holdBack = await open([gone, { loop: 'former', key }])
     expect(await take(holdBack, ['change'], 'gone')).toBe('run')
     expect(await take(holdBack, ['change'])).toBe('run')
-    expect(lines).toEqual([])
+    expect(lines).toEqual(['noted gone'])
   })
 
   it('is forgotten when its state has become damaged', async () => {
@@ -162,11 +171,18 @@ describe('an object in whose runs the process ended too often', () => {
     expect(await store.get(key)).toEqual(before)
   })
 
-  it('runs, and that is told, where it cannot be written', async () => {
-    const holdBack = await open([{ loop, key }], () => {
-      throw new OperatingError('UNAVAILABLE', 'away')
-    })
-    expect(lines).toEqual(['object not given up'])
-    expect(await take(holdBack, ['change'])).toBe('run')
+  it('waits until it can be written, and that is told', async () => {
+    let isRefusing = true
+    const holdBack = await open([{ loop, key }], () => isRefusing)
+    expect(lines).toEqual(['object not given up; it waits until it can be written'])
+    expect(await take(holdBack, ['change'])).toBe('delayed')
+    expect(await take(holdBack, ['timer'])).toBe('delayed')
+    expect(await take(holdBack, ['change'], 'other')).toBe('run')
+    isRefusing = false
+    expect(await take(holdBack, ['change'])).toBe('settled')
+    expect(lines.slice(-2)).toEqual([
+      'noted w',
+      'the process ended again and again while this object ran: it is Stalled',
+    ])
   })
 })

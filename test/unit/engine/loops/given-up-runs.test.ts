@@ -34,7 +34,7 @@ it.each(['its own change', 'a fan-out'])(
       reconcilers: [controller],
       engine: async (clock) => ({
         ports: openLocalPorts(':memory:', clock),
-        start: (options) => startLocalCore({ ...options, unended: ends >= 3 ? [unended] : [] }),
+        start: (options) => startLocalCore({ ...options, unended: { runs: ends >= 3 ? [unended] : [] } }),
         isQuiet: () => true,
       }),
     })
@@ -73,7 +73,7 @@ it.each(['again', 'done'])(
       reconcilers: [controller],
       engine: async (clock) => ({
         ports: openLocalPorts(':memory:', clock),
-        start: (options) => startLocalCore({ ...options, unended: isGivenUp ? [unended] : [] }),
+        start: (options) => startLocalCore({ ...options, unended: { runs: isGivenUp ? [unended] : [] } }),
         isQuiet: () => true,
       }),
     })

@@ -9,7 +9,8 @@ interface Life {
   readonly begins?: readonly string[]
   readonly ends?: readonly string[]
   readonly throws?: readonly string[]
-  readonly by: 'poison' | 'stop'
+  /** `refused`: what is to be given up could not be written, and it stops. */
+  readonly by: 'poison' | 'stop' | 'refused'
 }
 
 const crash = (...begins: string[]): Life => ({ begins, by: 'poison' })
@@ -24,6 +25,7 @@ describe('ends of the process in a row are counted', () => {
     ['and each further one gives it up again', [...thrice, crash('a')], { a: 4 }, { a: 'now' }],
     ['and a start after a stop tells it only', [...thrice, { by: 'stop' }], { a: 4 }, { a: 'before' }],
     ['and so does one after the end of another', [...thrice, crash('b')], { a: 4, b: 1 }, { a: 'before' }],
+    ['and each start until it could be written', [...thrice, { by: 'refused' }], { a: 4 }, { a: 'now' }],
     ['for two in turns', [...thrice, crash('b'), crash('b'), crash('b')], { a: 4, b: 4 }, { a: 'before', b: 'now' }],
     ['until a run of what was given up ends', [...thrice, { ends: ['a'], by: 'stop' }], {}, {}],
     ['though it did not run between', [crash('a'), crash('b'), crash('a')], { a: 2, b: 1 }, {}],
@@ -40,8 +42,9 @@ describe('ends of the process in a row are counted', () => {
       key: keyOf(name),
       isGivenUp: when === 'before',
     }))
-    expect(runs.takeGivenUp()).toEqual(given)
-    expect(runs.takeGivenUp()).toEqual([])
+    const { runs: over, onGivenUp } = runs.takeGivenUp()
+    expect([over, runs.takeGivenUp().runs]).toEqual([given, []])
+    for (const run of over) onGivenUp?.(run)
     expect(runs.counts()).toEqual(new Map(Object.entries(counts).map(([name, ends]) => [textOf(name), ends])))
   })
 
@@ -84,11 +87,12 @@ async function live(known: UnendedCounts, { begins = [], ends = [], throws = [],
       return done()
     }),
   ])
-  runs.takeGivenUp()
+  const { runs: over, onGivenUp } = runs.takeGivenUp()
+  for (const run of by === 'refused' ? [] : over) onGivenUp?.(run)
   for (const name of [...ends, ...throws]) await run(widget, name).catch(() => {})
   isOver = false
   for (const name of begins) void run(widget, name)
-  return by === 'stop' ? runs.counts() : runs.countsAtEnd()
+  return by !== 'poison' ? runs.counts() : runs.countsAtEnd()
 }
 
 function controllerOf(reconcile: Controller['reconcile']): Controller {
