@@ -30,8 +30,8 @@ export type HoldBack = (loop: string, run: TurnRunner) => TurnRunner
  * What dead letters are on AWS, for a process that ended again and again in runs of these: each object says that it is
  * Stalled, and waits. What would wake it is told again after such an end, so until then its turns are settled without a
  * run, unless its spec or its annotations were changed. An object that was given up before is not written again, and
- * waits on as long as it says so: two of them would end one process after the other in turns. One that cannot be written
- * is told in the log, and its turns come again until it can: it does not run.
+ * waits on as long as it says so: two of them would end one process after the other in turns. One that cannot be
+ * written is told in the log, and its turns come again until it can: it does not run.
  */
 export async function giveUp(
   { runs, onGivenUp }: GivingUp,

@@ -12,9 +12,9 @@ export interface UnendedRuns {
   /** The same controllers, of whose runs it is known which are under way. */
   follow(controllers: readonly Controller[]): readonly Controller[]
   /**
-   * The runs in which the process ended too often, once: what starts later in this process may be other code. A run that
-   * an earlier process has given up says so. One more end gives it up again, and so does each start until its object was
-   * written.
+   * The runs in which the process ended too often, once: what starts later in this process may be other code. A run
+   * that an earlier process has given up says so. One more end gives it up again, and so does each start until its
+   * object was written.
    */
   takeGivenUp(): GivingUp
   /** The counts, as they are now. */

@@ -13,8 +13,8 @@ export interface UnendedRunsOfLife {
 }
 
 /**
- * The file of one process after the other. It is written as that of `npm start` is: when a run ends its process, and soon
- * after a run that was counted was given up or came to its end. A process that is killed writes nothing.
+ * The file of one process after the other. It is written as that of `npm start` is: when a run ends its process, and
+ * soon after a run that was counted was given up or came to its end. A process that is killed writes nothing.
  */
 export function createUnendedFile(world: World): (life: Life, end: (where: string) => void) => UnendedRunsOfLife {
   let kept: UnendedCounts = new Map()
