@@ -73,31 +73,55 @@ export function withoutRemoved(
   const { metadata, removed } = record.object as RemovedRecord
   const left = removed.filter((object) => object.metadata.uid !== seenOff.metadata.uid)
   if (metadata.uid !== uid || left.length === removed.length) return record
-  return { engine: withoutEffects(record.engine, seenOff), object: { ...record.object, removed: left } }
+  return { engine: withoutMemory(record.engine, seenOff), object: { ...record.object, removed: left } }
 }
 
-/** Under what an effect of one of its objects is recorded with the record. */
-export function effectKey({ metadata: { uid } }: ApiObject, key: string): string {
+/** Under what an effect or an expectation of one of its objects is kept with the record. */
+export function ownKey({ metadata: { uid } }: ApiObject, key: string): string {
   return `${uid}.${key}`
 }
 
-/** The state itself if none is recorded. */
-function withoutEffects(engine: EngineState, seenOff: ApiObject): EngineState {
-  const { once = {} } = engine.memory ?? {}
-  const left = Object.entries(once).filter(([key]) => !key.startsWith(effectKey(seenOff, '')))
-  if (left.length === Object.keys(once).length) return engine
-  return withMemory(engine, { ...engine.memory, once: Object.fromEntries(left) })
+/** Of what runs remember nothing of this object. The state itself if there is nothing of it. */
+function withoutMemory(engine: EngineState, seenOff: ApiObject): EngineState {
+  const { once, notes, expectations } = engine.memory ?? {}
+  const isOwn = (key: string): boolean => key === seenOff.metadata.uid || key.startsWith(ownKey(seenOff, ''))
+  if (![once, notes, expectations].some((part = {}) => Object.keys(part).some(isOwn))) return engine
+  const others = <Part extends object>(part: Part | undefined): Part | undefined =>
+    part && (Object.fromEntries(Object.entries(part).filter(([key]) => !isOwn(key))) as Part)
+  return withMemory(engine, {
+    ...engine.memory,
+    once: others(once),
+    notes: others(notes),
+    expectations: others(expectations),
+  })
 }
 
-/** The record as a run begins with it: held by the finalizer that a run lets go of. The record itself if it is so. */
+/**
+ * The record as a run begins with it: held by the finalizer that a run lets go of. The record itself if it is so. A run
+ * that has let go of it had seen off all that are not marked.
+ */
 export function withHold(record: StoredObject): StoredObject {
   const { finalizers = [] } = record.object.metadata
-  return finalizers.includes(recordFinalizer) ? record : withFinalizers(record, [recordFinalizer, ...finalizers])
+  if (finalizers.includes(recordFinalizer)) return record
+  const { removed } = record.object as RemovedRecord
+  const held = withFinalizers(record, [recordFinalizer, ...finalizers])
+  const [seenOff, later] = [false, true].map((is) => removed.filter((object) => isMarkedIn(finalizers, object) === is))
+  // Whose mark it is must be known of each.
+  if (later?.length !== finalizers.filter(isMark).length) return held
+  return (seenOff ?? []).reduce((left, object) => withoutRemoved(left, record.object, object), held)
+}
+
+function isMarkedIn(finalizers: readonly string[], { metadata: { uid } }: ApiObject): boolean {
+  return finalizers.includes(`${markPrefix}${uid}`)
+}
+
+function isMark(finalizer: string): boolean {
+  return finalizer.startsWith(markPrefix)
 }
 
 /** Whether it holds objects that came after the first. */
 export function isMarked({ metadata }: ApiObject): boolean {
-  return metadata.finalizers?.some((name) => name.startsWith(markPrefix)) === true
+  return metadata.finalizers?.some(isMark) === true
 }
 
 /** The record without the marks that a run began with, all of whose objects it has seen off. Itself if it has none. */
@@ -107,7 +131,7 @@ export function withoutMarks(
 ): StoredObject {
   const { metadata } = record.object
   const { finalizers = [] } = metadata
-  const left = finalizers.filter((name) => !name.startsWith(markPrefix) || !begun.includes(name))
+  const left = finalizers.filter((name) => !isMark(name) || !begun.includes(name))
   if (metadata.uid !== uid || left.length === finalizers.length) return record
   return withHold(withFinalizers(record, left))
 }

@@ -3,24 +3,24 @@ import { isObject, type JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { Context } from '../../../reconciler/context.ts'
 import type { Notes } from '../../../reconciler/notes.ts'
-import { effectKey } from '../../state/removed-record.ts'
+import { ownKey } from '../../state/removed-record.ts'
 import type { Controller } from '../../../reconciler/controller.ts'
 import { contextAbout } from '../../turn/run-context.ts'
 
 /**
  * The context of the last run of a removed object. Objects that had the name one after the other share a record and its
- * runs. Each object has its own effects and notes in the record, until its last run has ended. What it writes, keeps
- * outside and tells is the object's and its controller's, as in the runs before.
+ * runs. Each object has its own effects, notes and expectations in the record, until its last run has ended. What it
+ * writes, keeps outside and tells is the object's and its controller's, as in the runs before.
  */
 export function createLastContext(ctx: Context, object: ApiObject, controller: Controller): Context {
   const own = contextAbout(ctx, { controller, object })
   return {
     ...own,
     attempt: ctx.attempt,
-    expectations: ctx.expectations,
+    expectations: new OwnExpectations(ctx.expectations, ownKey(object, '')),
     removed: true,
     notes: ownNotes(ctx.notes, object),
-    once: (key, effect, options) => ctx.once(effectKey(object, key), effect, options),
+    once: (key, effect, options) => ctx.once(ownKey(object, key), effect, options),
     apply: (kind, given, options) => (isUnowned(options) ? own.apply(kind, given, options) : refuseChild(object)),
     create: (kind, given, options) => (isUnowned(options) ? own.create(kind, given, options) : refuseChild(object)),
   }
@@ -43,9 +43,37 @@ function ownNotes(notes: Notes, { metadata: { uid } }: ApiObject): Notes {
   }
 }
 
-/** Removes the notes of an object whose last run has ended. */
-export function forgetNotes(notes: Notes, { metadata: { uid } }: ApiObject): void {
-  notes.set(uid, undefined)
+/** A part of all that the record expects, under names without what tells whose they are. */
+class OwnExpectations extends Map<string, number> {
+  readonly #all: Map<string, number>
+  readonly #prefix: string
+
+  constructor(all: Map<string, number>, prefix: string) {
+    super()
+    this.#all = all
+    this.#prefix = prefix
+    for (const [name, untilMs] of all) if (name.startsWith(prefix)) super.set(name.slice(prefix.length), untilMs)
+  }
+
+  override set(name: string, untilMs: number): this {
+    this.#all.set(`${this.#prefix}${name}`, untilMs)
+    return super.set(name, untilMs)
+  }
+
+  override delete(name: string): boolean {
+    this.#all.delete(`${this.#prefix}${name}`)
+    return super.delete(name)
+  }
+
+  override clear(): void {
+    for (const name of this.keys()) this.delete(name)
+  }
+}
+
+/** Removes the notes and expectations of an object whose last run has ended. */
+export function forgetOwn({ notes, expectations }: Context, object: ApiObject): void {
+  notes.set(object.metadata.uid, undefined)
+  new OwnExpectations(expectations, ownKey(object, '')).clear()
 }
 
 function isUnowned(options: Parameters<Context['apply']>[2]): boolean {

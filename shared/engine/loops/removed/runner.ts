@@ -2,7 +2,7 @@ import { absentIfDamaged } from '../../../model/damage.ts'
 import { keyOf, type ObjectKey } from '../../../model/object-key.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { dueAtMs } from '../../../model/engine-state.ts'
-import type { StoredObject } from '../../../model/stored-object.ts'
+import type { StoredObject, Touched } from '../../../model/stored-object.ts'
 import type { ObjectStore } from '../../../ports/object-store.ts'
 import type { KindCatalog } from '../../../resources/kind-catalog.ts'
 import type { Context } from '../../../reconciler/context.ts'
@@ -26,7 +26,7 @@ import {
   withoutRemoved,
   type RemovedRecord,
 } from '../../state/removed-record.ts'
-import { createLastContext, forgetNotes } from './last-context.ts'
+import { createLastContext, forgetOwn } from './last-context.ts'
 
 /**
  * Runs the keys of a controller that is also told of what was removed. A key stands for the object of that name and for
@@ -55,7 +55,7 @@ export function createAllEventsRunner(controller: Controller, engine: EngineOpti
     const isAlone = (await store.get(turn.key)) === undefined
     if (!isAlone && !isDue(turn, record, clock.nowMs())) return runPresent(turn, signal)
     const opened = withHold(record)
-    if (opened !== record) await store.replace(opened, ['meta'])
+    if (opened !== record) await store.replace(opened, touchedBy(record, opened))
     if (isAlone) return runRecord({ ...turn, key, hold: (ms) => holdUnlessMade(store, turn, ms) }, signal)
     if (isChange(turn)) await leaveWish(store, turn.key, clock.nowMs() + controller.timeoutMs)
     const part = firstPartOf(turn)
@@ -80,9 +80,7 @@ function createRemovedController(controller: Controller, { store }: EngineOption
   const { onRemoved: _, ...present } = controller
   const change = async (record: ApiObject, next: (live: StoredObject) => StoredObject): Promise<void> => {
     const nextOf = (live: StoredObject | undefined): StoredObject | undefined => live && next(live)
-    await writeNewest(store, keyOf(record), nextOf, (before, after) =>
-      after.engine === before.engine ? ['meta'] : ['meta', 'engine'],
-    )
+    await writeNewest(store, keyOf(record), nextOf, touchedBy)
   }
   /** Who was seen off is not run again, whatever becomes of the others: all of them may take longer than one run. */
   const cleanup = async (record: ApiObject, ctx: Context): Promise<Outcome> => {
@@ -96,7 +94,7 @@ function createRemovedController(controller: Controller, { store }: EngineOption
       const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext)
       // What is no outcome is told as of any run.
       if (!isOutcome(outcome) || outcome.kind !== 'done') return outcome
-      forgetNotes(ctx.notes, last)
+      forgetOwn(ctx, last)
       if (object === removed.at(-1)) break
       await change(record, (live) => withoutRemoved(live, record, object))
     }
@@ -110,6 +108,10 @@ function createRemovedController(controller: Controller, { store }: EngineOption
     finalizer: recordFinalizer,
     cleanup,
   }
+}
+
+function touchedBy(before: StoredObject, after: StoredObject): Touched {
+  return after.engine === before.engine ? ['meta'] : ['meta', 'engine']
 }
 
 /** Nobody can correct what is gone; the next version of its reconciler may expect what it was. */

@@ -62,10 +62,15 @@ function worldOf({ present, record, run = () => done(), controller, engine, onRe
   const asked: string[] = []
   let reads = 0
   const nameOf = (one: ObjectKey): string => (one.group === at.group ? 'record' : 'object')
+  const checkNewest = ({ object }: StoredObject): void => {
+    const { resourceVersion } = stored.get(keyText(keyOf(object)))?.object.metadata ?? {}
+    if (resourceVersion !== object.metadata.resourceVersion)
+      throw new OperatingError('VERSION_CONFLICT', 'another was ahead')
+  }
   const write = (next: StoredObject): StoredObject => {
-    const before = stored.get(keyText(keyOf(next.object)))?.object.metadata.resourceVersion
+    checkNewest(next)
     const { metadata } = next.object
-    if (before !== metadata.resourceVersion) throw new OperatingError('VERSION_CONFLICT', 'another was ahead')
+    const before = metadata.resourceVersion
     const resourceVersion = String(Number(before) + 1)
     const written = { ...next, object: { ...next.object, metadata: { ...metadata, resourceVersion } } }
     stored.set(keyText(keyOf(next.object)), written)
@@ -83,6 +88,7 @@ function worldOf({ present, record, run = () => done(), controller, engine, onRe
     },
     remove: async (next: StoredObject) => {
       did.push(`remove the ${nameOf(keyOf(next.object))}`)
+      checkNewest(next)
       stored.delete(keyText(keyOf(next.object)))
       return next
     },
@@ -198,6 +204,38 @@ describe('a key of a controller that is told of removals', () => {
     await clock.advance(5_000)
     await take('timer')
     expect([begun.length, recordNow()]).toEqual([2, undefined])
+  })
+
+  it('gives each of its objects expectations of its own, which end with its last run', async () => {
+    const seen: unknown[] = []
+    const { take, recordNow } = worldOf({
+      record: recordOf([objectOf('a'), objectOf('b')]),
+      run: async ({ metadata: { uid } }, { expectations, now }) => {
+        seen.push([uid, ...expectations.keys()])
+        expectations.set('JobEnded', now() + 60_000).set('MailSent', now() + 1)
+        expectations.delete('MailSent')
+        return uid === 'b' ? again('5s') : done()
+      },
+    })
+    await take()
+    expect(seen).toEqual([['a'], ['b']])
+    expect(recordNow()?.engine.memory?.expectations).toEqual({ 'b.JobEnded': nowMs + 60_000 })
+    await take('timer')
+  })
+
+  it('has nobody seen off twice of whom a run was done while another one was removed', async () => {
+    const meanwhile = recordOf([objectOf('a'), objectOf('b')], {}, { resourceVersion: '2' })
+    const world = worldOf({
+      record: recordOf([objectOf('a')]),
+      run: ({ metadata: { uid } }) => {
+        if (uid === 'a') world.stored.set(keyText(at), meanwhile)
+        return done()
+      },
+    })
+    await world.take()
+    await world.take()
+    expect(world.runs()).toEqual(['last run of a', 'last run of b'])
+    expect(world.recordNow()).toBeUndefined()
   })
 
   it.each([

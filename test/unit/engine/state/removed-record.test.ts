@@ -7,7 +7,7 @@ import {
   recordKind,
   withHold,
   withoutMarks,
-  effectKey,
+  ownKey,
   withoutRemoved,
   withRemoved,
   type RemovedRecord,
@@ -95,6 +95,26 @@ describe('the record of removed objects', () => {
     expect(play([...(held[3]?.[1] ?? []), ['begins', 'C'], ['ends', 'C']])).toBeUndefined()
   })
 
+  it('begins a run without those that the last one had seen off, of which nothing is remembered', () => {
+    const steps: readonly RecordStep[] = [...(held[0]?.[1] ?? []), ['begins', 'B']]
+    expect(play(steps)).toEqual(['y'])
+    const [x, y] = [goneObject('x'), goneObject('y')]
+    const { object } = withRemoved(withRemoved(undefined, x, 1_000), y, 2_000)
+    const memory = { notes: { x: 1, y: 2 }, expectations: { [ownKey(x, 'Job')]: 5, [ownKey(y, 'Job')]: 6 } }
+    const released = toReleasedState({ object, engine: { memory } }, recordFinalizer, facts)
+    expect(withHold({ ...released, engine: { memory } }).engine).toEqual({
+      memory: { notes: { y: 2 }, expectations: { [ownKey(y, 'Job')]: 6 } },
+    })
+  })
+
+  it('begins a run with all, where nobody can tell whom a mark is of', () => {
+    const { object, engine } = withRemoved(undefined, goneObject('x'), 1_000)
+    const finalizers = ['setpoint.dev/removed-meanwhile']
+    const begun = withHold({ engine, object: { ...object, metadata: { ...object.metadata, finalizers } } })
+    expect((begun.object as RemovedRecord).removed).toEqual([goneObject('x')])
+    expect(begun.object.metadata.finalizers).toEqual([recordFinalizer, ...finalizers])
+  })
+
   it('goes with a run that had a mark of before there was one for each object', () => {
     const record = withRemoved(undefined, goneObject('x'), 1_000)
     const finalizers = [recordFinalizer, 'setpoint.dev/removed-meanwhile']
@@ -148,16 +168,16 @@ describe('the record of removed objects', () => {
     expect(withoutRemoved(both, goneObject('other'), x)).toBe(both)
   })
 
-  it('forgets the effects of who was seen off, and those of nobody else', () => {
+  it('forgets the effects and notes of who was seen off, and those of nobody else', () => {
     const [x, y] = [goneObject('x'), goneObject('y')]
     const record = { of: 'digest', state: 'done' } as const
-    const once = { [effectKey(x, 'drop')]: record, [effectKey(x, 'tell')]: record, [effectKey(y, 'drop')]: record }
+    const once = { [ownKey(x, 'drop')]: record, [ownKey(x, 'tell')]: record, [ownKey(y, 'drop')]: record }
     const { object } = withRemoved(withRemoved(undefined, x, 1_000), y, 2_000)
-    const both = { object, engine: { wakeAtMs: 7, memory: { once, notes: { y: 1 } } } }
+    const both = { object, engine: { wakeAtMs: 7, memory: { once, notes: { x: 1, y: 1 } } } }
     const { engine } = withoutRemoved(both, object, x)
-    expect(engine).toEqual({ wakeAtMs: 7, memory: { once: { [effectKey(y, 'drop')]: record }, notes: { y: 1 } } })
+    expect(engine).toEqual({ wakeAtMs: 7, memory: { once: { [ownKey(y, 'drop')]: record }, notes: { y: 1 } } })
     expect(withoutRemoved({ object, engine }, object, x).engine).toBe(engine)
-    expect(withoutRemoved({ object, engine }, object, y).engine).toEqual({ wakeAtMs: 7, memory: { notes: { y: 1 } } })
+    expect(withoutRemoved({ object, engine }, object, y).engine).toEqual({ wakeAtMs: 7 })
   })
 
   it('tells that objects came after the first', () => {
