@@ -62,7 +62,7 @@ export function contentOf(step: Step): JsonObject {
       return { spec: { value, size } }
     case 'Witness':
     case 'Parcel':
-    case 'Tenant':
+    case 'Deed':
     case 'Kit':
     case 'Errand':
     case 'Pass':

@@ -10,7 +10,7 @@ import { linkController } from './kinds/link.ts'
 import { parcelController } from './kinds/parcel.ts'
 import { passController } from './kinds/pass.ts'
 import { relicController } from './kinds/relic.ts'
-import { tenantController } from './kinds/tenant.ts'
+import { deedController } from './kinds/deed.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
@@ -21,7 +21,7 @@ import { runKinds, type KindName, type Scenario, type Slowed } from './scenario.
 export interface ReconcilersOptions {
   readonly life: Life
   readonly outside: OutsideClient
-  /** Left out: there are no Tenants. */
+  /** Left out: there are no Deeds. */
   readonly registry?: RegistryClient
   readonly watcher: RunWatcher
   readonly isCalm: () => boolean
@@ -38,7 +38,7 @@ export function controllersFor(
   scenario: Scenario,
   { life, outside, registry, watcher, isCalm }: ReconcilersOptions,
 ): readonly Controller[] {
-  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks, statusLinks, tenants } = scenario
+  const { resyncMinutes, limits = {}, slowed = {}, once, controls, slowLinks, statusLinks, deeds } = scenario
   const pauseMs = slowLinks === true ? 2_000 : 0
   const resync = resyncMinutes === 0 ? false : (`${resyncMinutes}m` as const)
   const kinds = kindsIn(scenario)
@@ -59,7 +59,7 @@ export function controllersFor(
       : []),
     ...(kinds.includes('Crate') ? [crateController({ life, watcher, resync, pace: paceOf('Crate') })] : []),
     ...(kinds.includes('Parcel') ? [parcelController({ life, outside, watcher, extras: scenario.parcels ?? {} })] : []),
-    ...(tenants && registry ? [tenantController({ life, registry, watcher, traits: tenants })] : []),
+    ...(deeds && registry ? [deedController({ life, registry, watcher, traits: deeds })] : []),
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Ledger') ? [ledgerController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),

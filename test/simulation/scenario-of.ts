@@ -16,7 +16,7 @@ import {
   relinksOf,
   webhooksOf,
 } from './rule-draws.ts'
-import { tenantsOf } from './tenant-draws.ts'
+import { deedsOf } from './deed-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -34,7 +34,7 @@ export function scenarioOf(seed: number): Scenario {
   const extras = parcels.length === 0 ? {} : parcelExtrasOf(stream('parcel extras'))
   const relics = relicsOf(stream('relics'), plain)
   const mending = misfitOf(stream('misfit'))
-  const tenants = tenantsOf(stream('tenants'), plain)
+  const deeds = deedsOf(stream('deeds'), plain)
   return {
     ...plain,
     ...limitsOf(stream('limits'), plain),
@@ -47,7 +47,7 @@ export function scenarioOf(seed: number): Scenario {
     ...(fanOuts.length > 0 && { slowLinks: true }),
     ...controlsOf(stream('controls'), gifts),
     ...extras,
-    ...tenants.extras,
+    ...deeds.extras,
     ...(relics.length > 0 && { relics: true }),
     steps: [
       ...plain.steps,
@@ -71,7 +71,7 @@ export function scenarioOf(seed: number): Scenario {
       ...licensesOf(stream('licenses'), extras),
       ...adoptionsOf(stream('adoptions'), parcels.length > 0),
       ...hasteOf(stream('haste'), plain),
-      ...tenants.steps,
+      ...deeds.steps,
     ],
   }
 }

@@ -94,8 +94,8 @@ export interface Extras {
   /** What is given is controlled by its owner, and Gadgets say what they keep of it. */
   readonly controls?: true
   readonly parcels?: ParcelExtras
-  /** What the system can do that chooses the ids of Tenants. */
-  readonly tenants?: RegistryTraits
+  /** What the system can do that chooses the ids of Deeds. */
+  readonly deeds?: RegistryTraits
   /** How users delete. Default: in the background. */
   readonly propagation?: 'Foreground' | 'Orphan'
 }
@@ -125,7 +125,7 @@ export const runKinds = [
   'Pass',
   'Relic',
   'Ledger',
-  'Tenant',
+  'Deed',
 ] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */

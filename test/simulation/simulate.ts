@@ -58,7 +58,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
   })
   const registry = createRegistry({
     world,
-    traits: scenario.tenants,
+    traits: scenario.deeds,
     climate: climate.outside,
     clear: clearOutside,
     onMade: (entity, by) => checkers.made(entity, by),

@@ -26,13 +26,13 @@ export async function differencesOf(scenario: Scenario, ofLocal = scenario): Pro
     .map((path) => `promise 12, engines agree: ${path} is ${aws.get(path)} on AWS, locally ${local.get(path)}`)
 }
 
-function plain({ misfit: _, relics: __, tenants: ___, ...scenario }: Scenario): Scenario {
+function plain({ misfit: _, relics: __, deeds: ___, ...scenario }: Scenario): Scenario {
   return { ...scenario, climate: clearSky, herd: 0, resyncMinutes: 0, steps: scenario.steps.flatMap(plainStep) }
 }
 
 /** What ends in the same state however long it takes: nothing that never rests, or that only checkers see. */
 function plainStep(step: Step): readonly Step[] {
-  if (step.act === 'tamper' || step.act === 'intrude' || step.kind === 'Tenant') return []
+  if (step.act === 'tamper' || step.act === 'intrude' || step.kind === 'Deed') return []
   return [{ ...step, mood: step.mood === 'stop' || step.mood === 'nap' ? step.mood : 'plain' }]
 }
 

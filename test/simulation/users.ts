@@ -179,8 +179,8 @@ export function createUsers(options: UsersOptions): Users {
     spoil: (step) => plane.request(`PATCH ${childPath(step)}`, { data: { value: 'spoilt' } }),
     strip: (step) => plane.request(`DELETE ${childPath(step)}`),
     tamper: ({ kind, name, size }) => {
-      const tenant = kind === 'Tenant' ? plane.table.items.get(textOf(kind, name))?.object.metadata.uid : undefined
-      if (tenant !== undefined) registry.tamper(tenant, size === 0 ? 'delete' : 'change')
+      const deed = kind === 'Deed' ? plane.table.items.get(textOf(kind, name))?.object.metadata.uid : undefined
+      if (deed !== undefined) registry.tamper(deed, size === 0 ? 'delete' : 'change')
       const uid = uidOfGadget(name)
       if (uid !== undefined && outside.entities.has(uid)) {
         tampered.add(uid)

@@ -12,7 +12,7 @@ import { Ledger } from '../kinds/ledger.ts'
 import { Link } from '../kinds/link.ts'
 import { Parcel } from '../kinds/parcel.ts'
 import { Pass } from '../kinds/pass.ts'
-import { Tenant } from '../kinds/tenant.ts'
+import { Deed } from '../kinds/deed.ts'
 import { Relic } from '../kinds/relic.ts'
 import { Witness } from '../kinds/witness.ts'
 import { createLife } from '../life.ts'
@@ -37,7 +37,7 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(steps.some(({ kind }) => kind === 'Pass') ? [Pass] : []),
     ...(steps.some(({ kind }) => kind === 'Relic') ? [Relic] : []),
     ...(steps.some(({ kind }) => kind === 'Ledger') ? [Ledger] : []),
-    ...(steps.some(({ kind }) => kind === 'Tenant') ? [Tenant] : []),
+    ...(steps.some(({ kind }) => kind === 'Deed') ? [Deed] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')
   const items = known.get(name) ?? install(wanted.map(({ definition }) => definition as unknown as JsonObject))

@@ -32,7 +32,7 @@ import { createQuotas } from './quotas.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createReloads } from './reloads.ts'
 import { createRetryBudgetChecker } from './retry-budget.ts'
-import { createTenants } from './tenants.ts'
+import { createDeeds } from './deeds.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -82,7 +82,7 @@ export function createCheckers(scene: Scene): Checkers {
     createHolders(scene),
     createBudgets(scene),
     createParcels(scene),
-    createTenants(scene),
+    createDeeds(scene),
     createOwnResync(scene),
     createReloads(scene),
   ]

@@ -137,7 +137,7 @@ export function objectsOf({ items }: SeenTable, ...kinds: readonly string[]): re
 /** Objects that never come to rest, by their own wish. */
 export function isRestless(stored: StoredObject): boolean {
   // What is outside is looked at once a minute.
-  if (stored.object.kind === 'Parcel' || stored.object.kind === 'Tenant') return true
+  if (stored.object.kind === 'Parcel' || stored.object.kind === 'Deed') return true
   return ['hurry', 'poll', 'nap', 'fail', 'crash', 'hang', 'spin'].includes(String(specOf(stored)['mood']))
 }
 

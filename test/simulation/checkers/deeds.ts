@@ -1,5 +1,5 @@
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
-import { graceMs } from '../kinds/tenant.ts'
+import { graceMs } from '../kinds/deed.ts'
 import type { Entity } from '../registry.ts'
 import { isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
@@ -7,9 +7,9 @@ import { isFenceTried, named, objectsOf, specOf, type Checker, type Scene } from
  * Promise 3 and 8 for entities whose ids are chosen outside: whatever is lost on the way, an object has one entity and
  * never two; in the end that is as declared, and none is left of an object that is gone.
  */
-export function createTenants(scene: Scene): Checker {
+export function createDeeds(scene: Scene): Checker {
   const { scenario, table, registry, report } = scene
-  const { tokens = false } = scenario.tenants ?? {}
+  const { tokens = false } = scenario.deeds ?? {}
   // Without tokens, time says whether a create may still be under way: here somebody's clock is further away than that.
   const isTimeless = !tokens && 2 * scenario.climate.skewMsMax > graceMs / 4
   const isExcused = isFenceTried(scenario) || isTimeless
@@ -32,12 +32,12 @@ export function createTenants(scene: Scene): Checker {
         report(`promise 8, effects: ${by} makes ${id} for ${owner}, which has ${others[0]?.id}`)
     },
     unmet: () => {
-      const tenants = objectsOf(table, 'Tenant')
-      const uids = new Set(tenants.map(({ object }) => object.metadata.uid))
+      const deeds = objectsOf(table, 'Deed')
+      const uids = new Set(deeds.map(({ object }) => object.metadata.uid))
       const left = registry.entities().filter(({ owner }) => !uids.has(owner) && !isExcused)
       return [
         ...left.map(({ id, owner }) => `promise 8, deletion: the entity ${id} is left of ${owner}`),
-        ...tenants.flatMap((stored) => {
+        ...deeds.flatMap((stored) => {
           const wrong = wrongWith(stored)
           return wrong === undefined ? [] : [`promise 3, level: ${named(stored)}: ${wrong}`]
         }),

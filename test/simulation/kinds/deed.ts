@@ -6,10 +6,10 @@ import type { RunWatcher } from '../runs.ts'
 import { watched } from './watched.ts'
 
 /** An entity in a system outside that chooses its id. */
-export const Tenant = defineKind({
+export const Deed = defineKind({
   group: 'simulation.setpoint.dev',
   version: 'v1',
-  kind: 'Tenant',
+  kind: 'Deed',
   spec: z.object({ value: z.number().int() }),
   status: externalStatus,
 })
@@ -17,15 +17,15 @@ export const Tenant = defineKind({
 /** So long, at most, an entity is not seen, and a lost create is late: as the author of the kind has been told. */
 export const graceMs = 30_000
 
-export interface TenantOptions {
+export interface DeedOptions {
   readonly life: Life
   readonly registry: RegistryClient
   readonly watcher: RunWatcher
   readonly traits: RegistryTraits
 }
 
-export function tenantController({ life, registry, watcher, traits }: TenantOptions): Controller {
-  const controller = defineExternal(Tenant, {
+export function deedController({ life, registry, watcher, traits }: DeedOptions): Controller {
+  const controller = defineExternal(Deed, {
     connect: async () => registry,
     declared: ({ metadata: { name }, spec }, { owner }) => ({ name, value: spec.value, owner: owner.uid }),
     api: {

@@ -7,7 +7,7 @@ const acts = ['apply', 'edit', 'edit', 'tamper', 'poke'] as const
 const allActs = [...acts, 'apply', 'delete', 'recreate', 'recreate', 'recreate'] as const
 
 /** One seed in ten: entities whose ids are chosen outside, by a system that can do more or less. */
-export function tenantsOf(random: SeededRandom, { herd }: Pick<Scenario, 'herd'>): Drawn {
+export function deedsOf(random: SeededRandom, { herd }: Pick<Scenario, 'herd'>): Drawn {
   if (random.next() >= 1 / 10 || herd > 0) return { extras: {}, steps: [] }
   const finds = random.next() < 3 / 4
   const traits = {
@@ -26,20 +26,20 @@ export function tenantsOf(random: SeededRandom, { herd }: Pick<Scenario, 'herd'>
       user: user + (i % 2),
       act,
       afterMs: oneOf(random, [100, 5_000, 60_000, 200_000]),
-      kind: 'Tenant',
-      name: `tenant-${i % 2}`,
+      kind: 'Deed',
+      name: `deed-${i % 2}`,
       value: 900 + i,
       mood: 'plain',
       to: '',
       size: below(random, 2),
     }
   })
-  return { extras: { tenants: traits }, steps }
+  return { extras: { deeds: traits }, steps }
 }
 
 const user = 90
 
 interface Drawn {
-  readonly extras: Pick<Extras, 'tenants'>
+  readonly extras: Pick<Extras, 'deeds'>
   readonly steps: readonly Step[]
 }
