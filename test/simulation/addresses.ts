@@ -58,6 +58,8 @@ export function contentOf(step: Step): JsonObject {
       return { spec: toolDefinition.spec }
     case 'Link':
       return { spec: { to } }
+    case 'Tenant':
+      return { spec: { value, ...(size > 0 && { ballast: 'x'.repeat(size * 1_000) }) } }
     case 'Crate':
       return { spec: { value, size } }
     case 'Witness':

@@ -7,6 +7,7 @@ import { plantedInWatches } from './aws/planted-bugs.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import type { EngineName } from './run-seed.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
+import { plantedInLastRuns } from './planted-last-runs.ts'
 import { plantedInRules } from './planted-rules.ts'
 
 /**
@@ -73,9 +74,13 @@ function row({ bug }: PlantedBug, found: string | undefined): string {
 }
 
 let missed = 0
-const planted = [...plantedBugs, ...plantedInRules, ...plantedInWatches, ...plantedLocally].filter(
-  ({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine),
-)
+const planted = [
+  ...plantedBugs,
+  ...plantedInRules,
+  ...plantedInLastRuns,
+  ...plantedInWatches,
+  ...plantedLocally,
+].filter(({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine))
 console.log('| planted bug | caught by | seed |\n| --- | --- | --- |')
 for (const bug of planted) {
   const found = hunt(bug)

@@ -2,7 +2,7 @@ import { keyOf, type ObjectKey } from '../../shared/model/object-key.ts'
 import type { StoredObject } from '../../shared/model/stored-object.ts'
 import { createSeededRandom } from '../../shared/testing/seeded-random.ts'
 import { presentSpecOf } from './kinds/relic.ts'
-import type { Scenario } from './scenario.ts'
+import type { KindName, Scenario } from './scenario.ts'
 import { simGroup } from './addresses.ts'
 import { beginMs } from './world.ts'
 
@@ -17,6 +17,7 @@ export function placedIn(scenario: Scenario): readonly Placed[] {
   return [
     ...(scenario.misfit === true ? [createMisfit(scenario.seed)] : []),
     ...(scenario.relics === true ? relicsOf(scenario) : []),
+    ...(scenario.tenants === true ? tenantsOf(scenario) : []),
     ...herdOf(scenario),
   ]
 }
@@ -36,13 +37,40 @@ function relicsOf({ seed }: Scenario): readonly Placed[] {
   })
 }
 
-/** What a Relic says that was there before, as the present version has it. */
-export function placedRelicOf(name: string): string | undefined {
+function placedRelicOf(name: string): string | undefined {
   const i = (relicNames as readonly string[]).indexOf(name)
   return i < 0 ? undefined : JSON.stringify({ spec: presentSpecOf({ size: `${i + 2}x5` }) })
 }
 
 export const relicNames = ['relic-0', 'relic-1', 'relic-2'] as const
+
+/** Tenants that were stored in the version of before, at rest. */
+function tenantsOf({ seed }: Scenario): readonly Placed[] {
+  const random = createSeededRandom(seed).fork('tenant items')
+  return tenantNames.map((name, i) => {
+    const object = {
+      apiVersion: `${simGroup}/v1alpha1`,
+      kind: 'Tenant',
+      metadata: metadataOf(name, random.uuid(), i),
+      spec: { amount: String(i + 1) },
+      status: { amount: String(i + 1), ...reconciled() },
+    }
+    return { stored: { object, engine: {} }, targets: [keyOf(object)] }
+  })
+}
+
+export const tenantNames = ['tenant-old', 'tenant-older'] as const
+
+function placedTenantOf(name: string): string | undefined {
+  const i = (tenantNames as readonly string[]).indexOf(name)
+  return i < 0 ? undefined : JSON.stringify({ spec: { value: i + 1 } })
+}
+
+/** What is said in the beginning, as the present version of its kind has it, by what was there before. */
+export function placedAs(kind: KindName, name: string): string | undefined {
+  if (kind === 'Relic') return placedRelicOf(name)
+  return kind === 'Tenant' ? placedTenantOf(name) : undefined
+}
 
 function metadataOf(name: string, uid: string, order: number) {
   return {

@@ -11,6 +11,7 @@ import { parcelController } from './kinds/parcel.ts'
 import { passController } from './kinds/pass.ts'
 import { relicController } from './kinds/relic.ts'
 import { deedController } from './kinds/deed.ts'
+import { tenantController } from './kinds/tenant.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
@@ -64,6 +65,9 @@ export function controllersFor(
     ...(kinds.includes('Ledger') ? [ledgerController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
+    ...(kinds.includes('Tenant')
+      ? [tenantController({ life, outside, watcher, isDeploying: scenario.climate.deploying })]
+      : []),
     ...(kinds.includes('Pass') ? [passController({ life, watcher, resync })] : []),
     ...(kinds.includes('Relic')
       ? [relicController({ life, watcher, resync, isDeploying: scenario.climate.deploying })]

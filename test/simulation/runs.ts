@@ -40,6 +40,21 @@ export interface NoteStep {
   readonly told?: Json | undefined
 }
 
+/** Something that a run of a Tenant is told or does. */
+export interface TenantStep {
+  readonly what: 'told' | 'kept' | 'billed' | 'has bill' | 'child taken' | 'expects'
+  readonly uid: string
+  readonly name: string
+  /** In a last run. */
+  readonly isLast: boolean
+  /** Its earlier note; the bill; whether something is expected already. */
+  readonly told?: Json | undefined
+  /** How many its runs are by its note. */
+  readonly tries?: number
+  /** Whether it is told that it may have been billed before. */
+  readonly isTold?: boolean
+}
+
 /** Told of every run as it begins, and of how it ends, if it does. */
 export interface RunWatcher {
   run<Result extends Outcome>(
@@ -50,6 +65,7 @@ export interface RunWatcher {
   ): Promise<Result>
   once(effect: OnceEffect): void
   notes(step: NoteStep): void
+  tenant(step: TenantStep): void
   /** A call of what is outside begins that a budget allows. */
   called(by: Life): void
 }
@@ -66,6 +82,7 @@ export interface RunListener {
   runEnds?(run: Run, how: Outcome['kind'] | 'failed'): void
   once?(effect: OnceEffect): void
   notes?(step: NoteStep): void
+  tenant?(step: TenantStep): void
   called?(by: Life): void
 }
 
@@ -79,6 +96,10 @@ export function createRunWatcher(world: World, listener: Required<RunListener>):
     notes: (step) => {
       world.note(`${step.step} ${step.name} ${step.value} ${String(step.told)}`)
       listener.notes(step)
+    },
+    tenant: (step) => {
+      world.note(`${step.what} ${step.name} ${step.isLast ? 'gone' : 'alive'} ${JSON.stringify(step.told)}`)
+      listener.tenant(step)
     },
     run: async (phase, { kind, metadata, spec, status = {} }, by, work) => {
       const { name, uid, generation } = metadata

@@ -17,6 +17,7 @@ import {
   webhooksOf,
 } from './rule-draws.ts'
 import { deedsOf } from './deed-draws.ts'
+import { tenantsOf } from './tenant-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -35,6 +36,7 @@ export function scenarioOf(seed: number): Scenario {
   const relics = relicsOf(stream('relics'), plain)
   const mending = misfitOf(stream('misfit'))
   const deeds = deedsOf(stream('deeds'), plain)
+  const tenants = tenantsOf(stream('tenants'), plain)
   return {
     ...plain,
     ...limitsOf(stream('limits'), plain),
@@ -49,6 +51,7 @@ export function scenarioOf(seed: number): Scenario {
     ...extras,
     ...deeds.extras,
     ...(relics.length > 0 && { relics: true }),
+    ...(tenants.length > 0 && { tenants: true }),
     steps: [
       ...plain.steps,
       ...pausesOf(stream('pauses'), plain),
@@ -72,6 +75,7 @@ export function scenarioOf(seed: number): Scenario {
       ...adoptionsOf(stream('adoptions'), parcels.length > 0),
       ...hasteOf(stream('haste'), plain),
       ...deeds.steps,
+      ...tenants,
     ],
   }
 }

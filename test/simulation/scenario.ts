@@ -87,6 +87,8 @@ export interface Extras {
   readonly misfit?: true
   /** Relics are there from the beginning that were stored in the version of before. */
   readonly relics?: true
+  /** Tenants are there from the beginning that were stored in the version of before. */
+  readonly tenants?: true
   /** Links look, and take two seconds to say what they have seen. */
   readonly slowLinks?: true
   /** Links refer to what their status names. */
@@ -126,6 +128,7 @@ export const runKinds = [
   'Relic',
   'Ledger',
   'Deed',
+  'Tenant',
 ] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */

@@ -68,6 +68,7 @@ const extras = [
   'slowLinks',
   'statusLinks',
   'parcels',
+  'tenants',
 ] as const satisfies readonly (keyof Extras)[]
 
 function without(scenario: Scenario, extra: keyof Extras): Scenario {

@@ -48,6 +48,7 @@ export async function simulate(scenario: Scenario): Promise<SimulationResult> {
     runEnds: (run, how) => checkers.runEnds(run, how),
     once: (effect) => checkers.once(effect),
     notes: (step) => checkers.notes(step),
+    tenant: (step) => checkers.tenant(step),
     called: (by) => checkers.called(by),
   })
   const outside = createOutside({

@@ -5,6 +5,7 @@ import { plantedInWatches } from './aws/planted-bugs.ts'
 import { fanOutScenario, waitsOfEdits } from './fan-out-scenario.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
+import { plantedInLastRuns } from './planted-last-runs.ts'
 import { plantedInRules } from './planted-rules.ts'
 import { runTwice } from './run-seed.ts'
 import { scenarioOf } from './scenario-of.ts'
@@ -42,7 +43,7 @@ describe('the control plane on simulated AWS', () => {
     expect(scenarios.filter(({ resyncMinutes }) => resyncMinutes === 0).map(({ seed }) => seed)).toEqual([])
   })
 
-  const planted = [...plantedBugs, ...plantedInRules, ...plantedInWatches, ...plantedLocally]
+  const planted = [...plantedBugs, ...plantedInRules, ...plantedInLastRuns, ...plantedInWatches, ...plantedLocally]
 
   it('can have each of its bugs planted: what they stand in place of is there, once', () => {
     const root = join(import.meta.dirname, '../..')

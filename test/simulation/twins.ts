@@ -26,15 +26,18 @@ export async function differencesOf(scenario: Scenario, ofLocal = scenario): Pro
     .map((path) => `promise 12, engines agree: ${path} is ${aws.get(path)} on AWS, locally ${local.get(path)}`)
 }
 
-function plain({ misfit: _, relics: __, deeds: ___, ...scenario }: Scenario): Scenario {
+function plain({ misfit: _, relics: __, deeds: ___, tenants: ____, ...scenario }: Scenario): Scenario {
   return { ...scenario, climate: clearSky, herd: 0, resyncMinutes: 0, steps: scenario.steps.flatMap(plainStep) }
 }
 
 /** What ends in the same state however long it takes: nothing that never rests, or that only checkers see. */
 function plainStep(step: Step): readonly Step[] {
-  if (step.act === 'tamper' || step.act === 'intrude' || step.kind === 'Deed') return []
+  if (step.act === 'tamper' || step.act === 'intrude' || unlike.includes(step.kind)) return []
   return [{ ...step, mood: step.mood === 'stop' || step.mood === 'nap' ? step.mood : 'plain' }]
 }
+
+/** What has something of its own on each engine. */
+const unlike: readonly Step['kind'][] = ['Deed', 'Tenant']
 
 /** The API of a control plane, and the time that passes there. */
 interface Twin {
@@ -137,7 +140,14 @@ const passing: ReadonlySet<string> = new Set([
   'at',
 ])
 
-const unheard = { runBegins: () => {}, runEnds: () => {}, once: () => {}, notes: () => {}, called: () => {} }
+const unheard = {
+  runBegins: () => {},
+  runEnds: () => {},
+  once: () => {},
+  notes: () => {},
+  tenant: () => {},
+  called: () => {},
+}
 
 async function endOnAws(scenario: Scenario): Promise<ReadonlyMap<string, string>> {
   const world = createWorld(scenario.seed)

@@ -7,7 +7,7 @@ import { tierOf } from './kinds/pass.ts'
 import { presentSpecOf } from './kinds/relic.ts'
 import { toolDefinition } from './kinds/tool.ts'
 import type { Plane, SeenTable } from './plane.ts'
-import { placedRelicOf } from './placed.ts'
+import { placedAs } from './placed.ts'
 import { createRuleActs } from './rule-acts.ts'
 import { runKinds, type KindName, type Scenario, type Step } from './scenario.ts'
 import type { World } from './world.ts'
@@ -89,7 +89,7 @@ export function createUsers(options: UsersOptions): Users {
   const expectationOf = (step: Step): Expectation => {
     const { kind, name, namespace } = step
     const known = expectations.get(`${kind}/${name}`)
-    const placed = kind === 'Relic' ? placedRelicOf(name) : undefined
+    const placed = placedAs(kind, name)
     const expectation = known ?? {
       kind,
       name,

@@ -14,6 +14,7 @@ import { Parcel } from '../kinds/parcel.ts'
 import { Pass } from '../kinds/pass.ts'
 import { Deed } from '../kinds/deed.ts'
 import { Relic } from '../kinds/relic.ts'
+import { Tenant } from '../kinds/tenant.ts'
 import { Witness } from '../kinds/witness.ts'
 import { createLife } from '../life.ts'
 import type { Scenario } from '../scenario.ts'
@@ -38,6 +39,7 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(steps.some(({ kind }) => kind === 'Relic') ? [Relic] : []),
     ...(steps.some(({ kind }) => kind === 'Ledger') ? [Ledger] : []),
     ...(steps.some(({ kind }) => kind === 'Deed') ? [Deed] : []),
+    ...(steps.some(({ kind }) => kind === 'Tenant') ? [Tenant] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')
   const items = known.get(name) ?? install(wanted.map(({ definition }) => definition as unknown as JsonObject))

@@ -1,5 +1,8 @@
 import type { Checker, Scene } from './checker.ts'
+import type { JsonObject } from '../../../shared/index.ts'
 import { presentSpecOf } from '../kinds/relic.ts'
+import { presentTenantSpecOf } from '../kinds/tenant.ts'
+import type { KindName } from '../scenario.ts'
 import { isContainer, textOf } from '../addresses.ts'
 import { livingHomeOf, type Expectation } from '../users.ts'
 
@@ -22,8 +25,14 @@ export function createAcknowledged({ table, users }: Scene): Checker {
     // Promise 8 looks at what should be gone.
     if (!mayExist || isContainer(kind)) return undefined
     const { spec = {}, data } = stored.object
-    const said = kind === 'ConfigMap' ? { data } : { spec: kind === 'Relic' ? presentSpecOf(spec) : spec }
+    const said = kind === 'ConfigMap' ? { data } : { spec: presentOf(kind, spec) }
     const is = JSON.stringify(said)
     return specs.has(is) ? undefined : `is ${is}, not one of ${[...specs].join(', ')}`
   }
+}
+
+/** A spec as the present version of its kind has it. */
+function presentOf(kind: KindName, spec: JsonObject): JsonObject {
+  if (kind === 'Relic') return presentSpecOf(spec)
+  return kind === 'Tenant' ? { ...presentTenantSpecOf(spec) } : spec
 }

@@ -20,6 +20,7 @@ import type { Checker, Scene } from './checker.ts'
 import { createExpectations } from './expectations.ts'
 import { createHolders } from './holders.ts'
 import { createHooks } from './hooks.ts'
+import { createLastRuns } from './last-runs.ts'
 import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
@@ -85,6 +86,7 @@ export function createCheckers(scene: Scene): Checkers {
     createDeeds(scene),
     createOwnResync(scene),
     createReloads(scene),
+    createLastRuns(scene),
   ]
   return {
     write: (write) => {
@@ -116,6 +118,9 @@ export function createCheckers(scene: Scene): Checkers {
     },
     notes: (step) => {
       for (const one of all) one.notes?.(step)
+    },
+    tenant: (step) => {
+      for (const one of all) one.tenant?.(step)
     },
     called: (by) => {
       for (const one of all) one.called?.(by)

@@ -94,7 +94,8 @@ export function isSeenOff(
   { kind, name }: { readonly kind: string; readonly name: string },
 ): boolean {
   return (
-    kind === 'Witness' && steps.some((step) => step.kind === kind && step.name === name && removing.includes(step.act))
+    (kind === 'Witness' || kind === 'Tenant') &&
+    steps.some((step) => step.kind === kind && step.name === name && removing.includes(step.act))
   )
 }
 

@@ -2,6 +2,7 @@ import { equal } from '../../../shared/model/json.ts'
 import type { RemovedRecord } from '../../../shared/engine/state/removed-record.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { presentSpecOf } from '../kinds/relic.ts'
+import { presentTenantSpecOf } from '../kinds/tenant.ts'
 import { named, type Checker, type Scene } from './checker.ts'
 
 /** Versions only grow: resourceVersion with every write, generation with the desired state and with nothing else. */
@@ -36,6 +37,7 @@ export function createVersionsGrow({ report }: Scene): Checker {
 /** The spec, whatever version it is stored in; the configurations of webhooks have none. */
 function wantedBy({ object }: StoredObject): unknown {
   const { kind, spec } = object
+  if (kind === 'Tenant' && spec !== undefined) return presentTenantSpecOf(spec)
   return kind === 'Relic' && spec !== undefined ? presentSpecOf(spec) : (spec ?? object['webhooks'])
 }
 

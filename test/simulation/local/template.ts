@@ -65,7 +65,7 @@ const aMinuteMs = 60_000
 const noWorld = {
   outside: { observe: fail, put: fail, remove: fail },
   registry: { get: fail, find: fail, create: fail, update: fail, delete: fail },
-  watcher: { run: fail, once: () => {}, notes: () => {}, called: () => {} },
+  watcher: { run: fail, once: () => {}, notes: () => {}, tenant: () => {}, called: () => {} },
 }
 
 async function fail(): Promise<never> {
