@@ -3,12 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionsOf } from '../support/command-line.ts'
 import { copySources } from '../support/source-copy.ts'
-import { plantedInWatches } from './aws/planted-bugs.ts'
-import { plantedLocally } from './local/planted-bugs.ts'
 import type { EngineName } from './run-seed.ts'
-import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
-import { plantedInLastRuns } from './planted-last-runs.ts'
-import { plantedInRules } from './planted-rules.ts'
+import { allPlanted } from './all-planted.ts'
+import type { PlantedBug } from './planted-bugs.ts'
 
 /**
  * `node test/simulation/mutants.ts [--seeds 2000 | A..B] [--threads 2] [--only text] [--engine local]`: plants bugs
@@ -74,13 +71,9 @@ function row({ bug }: PlantedBug, found: string | undefined): string {
 }
 
 let missed = 0
-const planted = [
-  ...plantedBugs,
-  ...plantedInRules,
-  ...plantedInLastRuns,
-  ...plantedInWatches,
-  ...plantedLocally,
-].filter(({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine))
+const planted = allPlanted.filter(
+  ({ bug, engine = 'aws' }) => bug.includes(values.only) && engine.includes(values.engine),
+)
 console.log('| planted bug | caught by | seed |\n| --- | --- | --- |')
 for (const bug of planted) {
   const found = hunt(bug)

@@ -18,6 +18,7 @@ import {
 } from './rule-draws.ts'
 import { deedsOf } from './deed-draws.ts'
 import { tenantsOf } from './tenant-draws.ts'
+import { tiesOf } from './tie-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
 
@@ -33,6 +34,7 @@ export function scenarioOf(seed: number): Scenario {
   const gifts = [...giftsOf(stream('gifts'), plain), ...bequestsOf(stream('bequests'), plain)]
   const parcels = stepsOf('Parcel', stream('parcels'), plain)
   const extras = parcels.length === 0 ? {} : parcelExtrasOf(stream('parcel extras'))
+  const tools = toolsOf(stream('tools'), plain)
   const relics = relicsOf(stream('relics'), plain)
   const mending = misfitOf(stream('misfit'))
   const deeds = deedsOf(stream('deeds'), plain)
@@ -63,7 +65,7 @@ export function scenarioOf(seed: number): Scenario {
       ...errandsOf(stream('errands'), plain),
       ...ledgersOf(stream('ledgers'), plain),
       ...outpostsOf(stream('outposts'), plain),
-      ...toolsOf(stream('tools'), plain),
+      ...tools,
       ...relics,
       ...passesOf(stream('passes'), plain),
       ...policiesOf(stream('policies')),
@@ -76,6 +78,7 @@ export function scenarioOf(seed: number): Scenario {
       ...hasteOf(stream('haste'), plain),
       ...deeds.steps,
       ...tenants,
+      ...tiesOf(stream('ties'), plain, tools.length > 0),
     ],
   }
 }

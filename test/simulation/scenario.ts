@@ -185,6 +185,11 @@ export interface Step {
     | 'compare'
     /** As `setpoint migrate`: has all objects of a kind stored in the present version. */
     | 'migrate'
+    /** Makes something the owner of an object, beside its owners or in their place, and takes that back. */
+    | 'tie'
+    | 'untie'
+    /** Deletes who owns, in the background, in the foreground or with orphan. */
+    | 'dispose'
   readonly kind: KindName
   readonly name: string
   /** Left out: `default`. */

@@ -1,12 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { plantedInWatches } from './aws/planted-bugs.ts'
 import { fanOutScenario, waitsOfEdits } from './fan-out-scenario.ts'
-import { plantedLocally } from './local/planted-bugs.ts'
-import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
-import { plantedInLastRuns } from './planted-last-runs.ts'
-import { plantedInRules } from './planted-rules.ts'
+import { allPlanted } from './all-planted.ts'
+import type { PlantedBug } from './planted-bugs.ts'
 import { runTwice } from './run-seed.ts'
 import { scenarioOf } from './scenario-of.ts'
 import type { Scenario } from './scenario.ts'
@@ -43,21 +40,19 @@ describe('the control plane on simulated AWS', () => {
     expect(scenarios.filter(({ resyncMinutes }) => resyncMinutes === 0).map(({ seed }) => seed)).toEqual([])
   })
 
-  const planted = [...plantedBugs, ...plantedInRules, ...plantedInLastRuns, ...plantedInWatches, ...plantedLocally]
-
   it('can have each of its bugs planted: what they stand in place of is there, once', () => {
     const root = join(import.meta.dirname, '../..')
     const timesIn = ({ file, find }: PlantedBug): number =>
       readFileSync(join(root, file), 'utf8').split(find).length - 1
-    expect(planted.length).toBeGreaterThanOrEqual(110)
-    expect(planted.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
+    expect(allPlanted.length).toBeGreaterThanOrEqual(110)
+    expect(allPlanted.filter((one) => timesIn(one) !== 1).map(({ bug }) => bug)).toEqual([])
   })
 
   it('names each of its planted bugs in its page', () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/simulator.md'), 'utf8')
     const [, tables = ''] = page.split('## Planted bugs')
     const named = [...tables.matchAll(/^\| (?!planted bug|---)(.+?) \|/gm)].map(([, bug = '']) => bug)
-    expect(named.toSorted()).toEqual(planted.map(({ bug }) => bug).toSorted())
+    expect(named.toSorted()).toEqual(allPlanted.map(({ bug }) => bug).toSorted())
   })
 
   const folder = join(import.meta.dirname, 'regressions')

@@ -9,6 +9,7 @@ import { toolDefinition } from './kinds/tool.ts'
 import type { Plane, SeenTable } from './plane.ts'
 import { placedAs } from './placed.ts'
 import { createRuleActs } from './rule-acts.ts'
+import { createTieActs, type Policy } from './tie-acts.ts'
 import { runKinds, type KindName, type Scenario, type Step } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -72,6 +73,8 @@ export interface Users {
   readonly tampered: ReadonlySet<string>
   /** The uids of objects of which somebody has begun to take away a finalizer. */
   readonly freed: ReadonlySet<string>
+  /** How users who tie objects to each other have begun to delete them, by uid. */
+  readonly disposed: ReadonlyMap<string, ReadonlySet<Policy>>
   /** The uid of the owner that was acknowledged last, by the name of a ConfigMap; of those where that is known. */
   readonly owners: ReadonlyMap<string, string>
 }
@@ -83,6 +86,7 @@ export function createUsers(options: UsersOptions): Users {
   const tampered = new Set<string>()
   const owners = new Map<string, string>()
   const freed = new Set<string>()
+  const disposed = new Map<string, Set<Policy>>()
   /** Whom they belong to nobody can tell any more. */
   const unsure = new Set<string>()
 
@@ -206,6 +210,7 @@ export function createUsers(options: UsersOptions): Users {
       return reply
     },
     ...createRuleActs({ ...options, freed }),
+    ...createTieActs({ plane, disposed }),
   }
 
   async function change(step: Step, changed: (metadata: JsonObject) => JsonObject): Promise<HttpResponse | undefined> {
@@ -290,6 +295,7 @@ export function createUsers(options: UsersOptions): Users {
     tampered,
     owners,
     freed,
+    disposed,
   }
 
   function setPaused(step: Step, paused: 'true' | null): Promise<HttpResponse | undefined> {

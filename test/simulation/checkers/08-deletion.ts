@@ -48,8 +48,9 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
         (uid) => !uids.has(uid) && !isFoundOutside(uid) && !untold.has(uid) && !isPutBehind(uid) && !kept.has(uid),
       )
       const orphans = [...table.items].filter(([, { object }]) => {
-        const owner = object.metadata.ownerReferences?.[0]
-        return owner !== undefined && !uids.has(owner.uid)
+        const { ownerReferences: owners = [] } = object.metadata
+        // An owner of a kind that nobody has defined any more may be anywhere.
+        return owners.length > 0 && owners.every(({ uid, kind }) => !uids.has(uid) && kind !== 'Tool')
       })
       const undeleted = [...users.expectations.values()].filter(
         ({ kind, name, namespace, mayExist }) => !mayExist && table.items.has(textOf(kind, name, namespace)),

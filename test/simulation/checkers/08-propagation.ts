@@ -1,16 +1,18 @@
 import { isObject, type JsonObject } from '../../../shared/model/json.ts'
 import { isDeleting, type ApiObject } from '../../../shared/model/object.ts'
 import { wantsGadget } from '../kinds/kit.ts'
+import type { Policy } from '../tie-acts.ts'
 import type { Checker, Scene } from './checker.ts'
 
 /**
  * Promise 8: who is deleted in the foreground goes after the children that block it, and who lets them go leaves them
  * behind. Of children that were there when it was deleted: one that is made by a run that goes on is another matter.
  */
-export function createPropagation({ scenario, table, report }: Scene): Checker {
+export function createPropagation({ scenario, table, users, report }: Scene): Checker {
   /** Uids of children that block an owner, by its uid. */
   const blocking = new Map<string, ReadonlySet<string>>()
-  const letGo = new Set<string>()
+  /** Uids of children that are let go, each with that of its owner. */
+  const letGo = new Map<string, string>()
   /** What each owner has ever declared, by its uid: a run that stands still goes on with what it has read. */
   const declared = new Map<string, Map<number, JsonObject>>()
   /** The child of a Gadget has its name. */
@@ -30,7 +32,8 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
     if (finalizers.includes('foregroundDeletion')) blocking.set(uid, new Set(childrenOf(object, true).map(uidOf)))
     if (finalizers.includes('orphan'))
       for (const child of childrenOf(object))
-        if (!isDeleting(child) && !isStripped(child) && !isSurplus(child, object)) letGo.add(uidOf(child))
+        if (!isDeleting(child) && !isStripped(child) && !isSurplus(child, object) && ownersOf(child).length === 1)
+          letGo.set(uidOf(child), uid)
   }
 
   const noteDeclared = ({ kind, metadata: { uid, generation }, spec }: ApiObject): void => {
@@ -50,10 +53,18 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
   const isStripped = ({ kind, metadata: { namespace, name } }: ApiObject): boolean =>
     namespace !== 'default' || (kind === 'ConfigMap' && stripped.has(name))
 
+  /** Who deletes it again may say something else of its children. */
+  const isLast = (uid: string | undefined, how: Policy): boolean =>
+    [...(users.disposed.get(uid ?? '') ?? [])].every((said) => said === how)
+
   const goes = (object: ApiObject): void => {
     const { kind, metadata } = object
     const first = blocking.get(metadata.uid)
-    if (first !== undefined && childrenOf(object, true).some((child) => first.has(uidOf(child))))
+    if (
+      first !== undefined &&
+      isLast(metadata.uid, 'Foreground') &&
+      childrenOf(object, true).some((child) => first.has(uidOf(child)))
+    )
       report(`promise 8, propagation: ${kind} ${metadata.name} went before a child that blocks it`)
   }
 
@@ -62,7 +73,10 @@ export function createPropagation({ scenario, table, report }: Scene): Checker {
       const { kind, metadata } = object
       noteDeclared(object)
       const isMarked = isDeleting(object) && before !== undefined && !isDeleting(before.object)
-      if (letGo.has(metadata.uid) && (type === 'removed' || isMarked))
+      // Somebody deletes it by itself.
+      if (users.disposed.has(metadata.uid)) letGo.delete(metadata.uid)
+      const former = letGo.get(metadata.uid)
+      if (former !== undefined && isLast(former, 'Orphan') && (type === 'removed' || isMarked))
         report(`promise 8, propagation: ${kind} ${metadata.name} was let go by its owner and is deleted`)
       // Another owner has it now, which may do with it as it likes.
       else if (ownersOf(object).some((uid) => before === undefined || !ownersOf(before.object).includes(uid)))

@@ -34,6 +34,7 @@ import { createRateLimit } from './rate-limit.ts'
 import { createReloads } from './reloads.ts'
 import { createRetryBudgetChecker } from './retry-budget.ts'
 import { createDeeds } from './deeds.ts'
+import { createTies } from './ties.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -62,6 +63,7 @@ export function createCheckers(scene: Scene): Checkers {
     createContainers(scene),
     createPropagation(scene),
     createOwners(scene),
+    createTies(scene),
     createEffects(scene),
     createResync(scene),
     createIsolation(scene),

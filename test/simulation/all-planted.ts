@@ -1,0 +1,16 @@
+import { plantedInWatches } from './aws/planted-bugs.ts'
+import { plantedLocally } from './local/planted-bugs.ts'
+import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
+import { plantedInLastRuns } from './planted-last-runs.ts'
+import { plantedInOwners } from './planted-owners.ts'
+import { plantedInRules } from './planted-rules.ts'
+
+/** Every bug that can be planted. */
+export const allPlanted: readonly PlantedBug[] = [
+  ...plantedBugs,
+  ...plantedInRules,
+  ...plantedInLastRuns,
+  ...plantedInOwners,
+  ...plantedInWatches,
+  ...plantedLocally,
+]
