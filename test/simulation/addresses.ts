@@ -61,6 +61,7 @@ export function contentOf(step: Step): JsonObject {
     case 'Tenant':
       return { spec: { value, ...(size > 0 && { ballast: 'x'.repeat(size * 1_000) }) } }
     case 'Crate':
+    case 'Shelf':
       return { spec: { value, size } }
     case 'Witness':
     case 'Parcel':

@@ -4,6 +4,7 @@ import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { plantedInLastRuns } from './planted-last-runs.ts'
 import { plantedInOwners } from './planted-owners.ts'
 import { plantedInRules } from './planted-rules.ts'
+import { plantedInRuns } from './planted-runs.ts'
 
 /** Every bug that can be planted. */
 export const allPlanted: readonly PlantedBug[] = [
@@ -11,6 +12,7 @@ export const allPlanted: readonly PlantedBug[] = [
   ...plantedInRules,
   ...plantedInLastRuns,
   ...plantedInOwners,
+  ...plantedInRuns,
   ...plantedInWatches,
   ...plantedLocally,
 ]

@@ -12,6 +12,7 @@ import { passController } from './kinds/pass.ts'
 import { relicController } from './kinds/relic.ts'
 import { deedController } from './kinds/deed.ts'
 import { tenantController } from './kinds/tenant.ts'
+import { shelfController } from './kinds/shelf.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
@@ -63,6 +64,7 @@ export function controllersFor(
     ...(deeds && registry ? [deedController({ life, registry, watcher, traits: deeds })] : []),
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Ledger') ? [ledgerController({ life, watcher, resync })] : []),
+    ...(kinds.includes('Shelf') ? [shelfController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
     ...(kinds.includes('Tenant')

@@ -18,6 +18,7 @@ import {
 } from './rule-draws.ts'
 import { deedsOf } from './deed-draws.ts'
 import { tenantsOf } from './tenant-draws.ts'
+import { shelvesOf } from './shelf-draws.ts'
 import { tiesOf } from './tie-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
@@ -78,6 +79,7 @@ export function scenarioOf(seed: number): Scenario {
       ...hasteOf(stream('haste'), plain),
       ...deeds.steps,
       ...tenants,
+      ...shelvesOf(stream('shelves'), plain),
       ...tiesOf(stream('ties'), plain, tools.length > 0),
     ],
   }

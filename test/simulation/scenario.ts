@@ -129,6 +129,7 @@ export const runKinds = [
   'Ledger',
   'Deed',
   'Tenant',
+  'Shelf',
 ] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */

@@ -34,6 +34,7 @@ import { createRateLimit } from './rate-limit.ts'
 import { createReloads } from './reloads.ts'
 import { createRetryBudgetChecker } from './retry-budget.ts'
 import { createDeeds } from './deeds.ts'
+import { createShelves } from './shelves.ts'
 import { createTies } from './ties.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
@@ -86,6 +87,7 @@ export function createCheckers(scene: Scene): Checkers {
     createBudgets(scene),
     createParcels(scene),
     createDeeds(scene),
+    createShelves(scene),
     createOwnResync(scene),
     createReloads(scene),
     createLastRuns(scene),
