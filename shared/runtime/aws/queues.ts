@@ -54,27 +54,54 @@ interface QueuedController extends Named {
 /** What the function of a controller may take beyond a run: as infra has it. */
 const overheadMs = 15_000
 
+/** Over the queues of SQS. */
+export function openAwsQueues(
+  { environment, sqs, clock, random }: Pick<AwsBoundary, 'environment' | 'sqs' | 'clock' | 'random'>,
+  controllers: readonly QueuedController[],
+  checkpoint: (name: string) => Checkpoint,
+): AwsQueues {
+  const client = createSqsClient(sqs)
+  return createAwsQueues({
+    environment,
+    clock,
+    controllers,
+    checkpoint,
+    open: (queueUrl, loop) => createSqsWorkQueue({ client, queueUrl, loop, clock, random }),
+    askDepth: (url) => queueDepth(client, url),
+  })
+}
+
+export interface AwsQueuesOptions extends Pick<AwsBoundary, 'environment' | 'clock'> {
+  readonly controllers: readonly QueuedController[]
+  readonly checkpoint: (name: string) => Checkpoint
+  /** The queue of this URL, as the wake-ups of one loop see it. */
+  readonly open: (url: string, loop: string) => WorkQueue
+  /** About how many messages wait in it. */
+  readonly askDepth: (url: string) => Promise<number>
+}
+
 /**
  * Loops without a queue of their own share that of the `system`, whose function runs the engine's. So a user's
  * controller shares it only where all do. Throws UNAVAILABLE for one that has none yet: while it is being deployed, the
  * variables may come after the code, and in the queue of the system its wake-ups would be dead letters in the end.
  */
-export function openAwsQueues(
-  boundary: Pick<AwsBoundary, 'environment' | 'sqs' | 'clock' | 'random'>,
-  controllers: readonly QueuedController[],
-  checkpoint: (name: string) => Checkpoint,
-): AwsQueues {
-  const { environment, sqs, clock, random } = boundary
-  const client = createSqsClient(sqs)
+export function createAwsQueues({
+  environment,
+  clock,
+  controllers,
+  checkpoint,
+  open: openQueue,
+  askDepth: askDepthOf,
+}: AwsQueuesOptions): AwsQueues {
   const users = new Map(controllers.map((controller) => [controller.name, controller]))
   const { isShared, urlsOf, hasOwn } = createAddresses(queueUrlsOf(environment), users)
   const shared = sharedConcurrencyOf(environment)
   const plans = createQueuePlans(checkpoint('queues'), clock)
   const queues = new Map<string, WorkQueue>()
-  const askDepth = oncePerUrl((url) => queueDepth(client, url))
+  const askDepth = oncePerUrl(askDepthOf)
 
   function open(name: string): WorkQueue {
-    const all = urlsOf(name).map((queueUrl) => createSqsWorkQueue({ client, queueUrl, loop: name, clock, random }))
+    const all = urlsOf(name).map((url) => openQueue(url, name))
     const [first] = all
     const queue = all.length > 1 || first === undefined ? spreadQueue(all, (keys) => findQueues(name, keys)) : first
     queues.set(name, queue)

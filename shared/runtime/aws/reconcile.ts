@@ -12,9 +12,9 @@ import { keyText } from '../../model/object-key.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Delivery } from '../../ports/work-queue.ts'
 import { openEngineServices, type FunctionOptions } from './open.ts'
-import { queueNameOf } from './queues.ts'
+import { queueNameOf, type AwsQueues } from './queues.ts'
 import type { QueueServices } from './services.ts'
-import { createArrivals, type TakeArrival, type Taken } from './arrivals.ts'
+import { createArrivals } from './arrivals.ts'
 import { createBatchQueue } from '../../engine/loops/batch-queue.ts'
 import { lazy } from '../../model/lazy.ts'
 import { SlowTurns } from './slow-turns.ts'
@@ -41,34 +41,55 @@ const overrunMs = 1_000
 export function createReconcile(
   options: FunctionOptions,
 ): (event: SQSEvent, timeMs: number) => Promise<SQSBatchResponse> {
-  const open = lazy(() => {
-    const services = { ...openEngineServices(options), retire: () => retireProcess(options) }
-    return { batch: createReconcileBatch(services), take: createArrivals(services) }
-  })
+  const open = lazy(() => createArrivedBatch({ ...openEngineServices(options), retire: () => retireProcess(options) }))
   return async ({ Records }, timeMs) => {
     const { clock } = options.boundary
     const untilMs = clock.nowMs() + timeMs
-    const { batch, take } = open()
-    const all = await Promise.all(
-      Records.map(async (record) => ({ record, taken: await takeRecord(record, take, options) })),
-    )
+    const run = open()
+    const all = Records.map((record) => ({ record, arrived: readArrived(record, options) }))
     const kept = new Set(
-      await batch(
-        all.flatMap(({ taken }) => (typeof taken === 'object' ? taken : [])),
+      await run(
+        all.flatMap(({ arrived }) => arrived ?? []),
         untilMs - clock.nowMs(),
       ),
     )
-    const left = all.filter(({ taken }) => taken === 'keep' || (taken !== 'drop' && kept.has(taken.delivery)))
+    // What is not readable is kept: it goes the way of those that are given up.
+    const left = all.filter(({ arrived }) => arrived === undefined || kept.has(arrived))
     return { batchItemFailures: left.map(({ record }) => ({ itemIdentifier: record.messageId })) }
   }
 }
 
-/** What is not readable is kept: it goes the way of those that are given up. */
-async function takeRecord(record: SQSRecord, take: TakeArrival, options: FunctionOptions): Promise<Taken> {
-  const said = readMessage(record, options.seeing.logger)
-  if (said === undefined) return 'keep'
-  observeWait(said, options)
-  return take(said, record.eventSourceARN)
+/** A message, and the queue that it came out of. */
+export interface Arrived {
+  readonly message: LoopDelivery
+  readonly arn: string
+}
+
+/** As `ReconcileBatch`. What belongs into another queue is sent on, and what may not be run yet is held. */
+export type ArrivedBatch = (arrived: readonly Arrived[], timeMs: number) => Promise<readonly Arrived[]>
+
+export function createArrivedBatch(services: QueueServices & Pick<AwsQueues, 'receiveFrom'>): ArrivedBatch {
+  const batch = createReconcileBatch(services)
+  const take = createArrivals(services)
+  return async (arrived, timeMs) => {
+    const untilMs = services.clock.nowMs() + timeMs
+    const all = await Promise.all(arrived.map(async (one) => ({ one, taken: await take(one.message, one.arn) })))
+    const kept = new Set(
+      await batch(
+        all.flatMap(({ taken }) => (typeof taken === 'object' ? taken : [])),
+        untilMs - services.clock.nowMs(),
+      ),
+    )
+    const left = all.filter(({ taken }) => taken === 'keep' || (taken !== 'drop' && kept.has(taken.delivery)))
+    return left.map(({ one }) => one)
+  }
+}
+
+function readArrived(record: SQSRecord, options: FunctionOptions): Arrived | undefined {
+  const message = readMessage(record, options.seeing.logger)
+  if (message === undefined) return undefined
+  observeWait(message, options)
+  return { message, arn: record.eventSourceARN }
 }
 
 /** Nobody writes the numbers down behind the end of the process. */
