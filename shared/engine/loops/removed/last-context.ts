@@ -70,7 +70,7 @@ class OwnExpectations extends Map<string, number> {
   }
 }
 
-/** Removes the notes and expectations of an object whose last run has ended. */
+/** Removes what the run has of an object that the record has not any more. */
 export function forgetOwn({ notes, expectations }: Context, object: ApiObject): void {
   notes.set(object.metadata.uid, undefined)
   new OwnExpectations(expectations, ownKey(object, '')).clear()

@@ -94,9 +94,9 @@ function createRemovedController(controller: Controller, { store }: EngineOption
       const outcome = await controller.reconcile(asRead(controller.kind, last), lastContext)
       // What is no outcome is told as of any run.
       if (!isOutcome(outcome) || outcome.kind !== 'done') return outcome
-      forgetOwn(ctx, last)
       if (object === removed.at(-1)) break
       await change(record, (live) => withoutRemoved(live, record, object))
+      forgetOwn(ctx, last)
     }
     if (isMarked(record)) await change(record, (live) => withoutMarks(live, record))
     return done()

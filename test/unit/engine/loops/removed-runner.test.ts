@@ -223,6 +223,23 @@ describe('a key of a controller that is told of removals', () => {
     await take('timer')
   })
 
+  it('keeps the notes of who was done, until that is written', async () => {
+    let isUnreadable = false
+    const { take, recordNow } = worldOf({
+      record: recordOf([objectOf('a'), objectOf('b')]),
+      run: ({ metadata: { uid } }, { notes }) => {
+        notes.set('n', `of ${uid}`)
+        isUnreadable = uid === 'a'
+        return done()
+      },
+      onRead: () => {
+        if (isUnreadable) throw new OperatingError('THROTTLED', 'try later')
+      },
+    })
+    await take()
+    expect(recordNow()?.engine.memory?.notes).toEqual({ a: { n: 'of a' } })
+  })
+
   it('has nobody seen off twice of whom a run was done while another one was removed', async () => {
     const meanwhile = recordOf([objectOf('a'), objectOf('b')], {}, { resourceVersion: '2' })
     const world = worldOf({
