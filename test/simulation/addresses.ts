@@ -125,22 +125,43 @@ export function remarkOf({ value }: Step): JsonObject {
   return { metadata: { annotations: { remark: String(value) } } }
 }
 
+/** Whether an object of this name has a label by which it is swept. */
+export function isBatched(name: string): boolean {
+  return name.startsWith('batch-')
+}
+
+/** The label of what a step writes, or sweeps. */
+export function batchOf({ value }: Pick<Step, 'value'>): string {
+  return `b${value % 2}`
+}
+
+/** The label of what says this, as JSON. */
+export function batchOfContent(text: string): string {
+  const { data, spec } = JSON.parse(text) as { readonly data?: JsonObject; readonly spec?: JsonObject }
+  return batchOf({ value: Number((data ?? spec)?.['value']) })
+}
+
 export function manifestOf(step: Step): JsonObject {
   const { name, namespace = 'default' } = step
   const { apiVersion, kind, isClusterWide } = servedAs(step.kind, step.version)
   const adopts = step.kind === 'Parcel' && step.to !== ''
   const metadata = {
     ...(isClusterWide ? { name } : { name, namespace }),
+    ...(isBatched(name) && { labels: { batch: batchOf(step) } }),
     ...(adopts && { annotations: { 'setpoint.dev/external-id': step.to, 'setpoint.dev/adopt': 'override' } }),
   }
   return { apiVersion, kind, metadata, ...contentOf(step) }
 }
 
-export function pathOf({ kind, name, namespace = 'default', version }: Address): string {
+export function pathOf(address: Address): string {
+  return `${collectionOf(address)}/${address.name}`
+}
+
+export function collectionOf({ kind, namespace = 'default', version }: Omit<Address, 'name'>): string {
   const served = servedAs(kind, version)
   const root = served.apiVersion === 'v1' ? '/api/v1' : `/apis/${served.apiVersion}`
   const place = served.isClusterWide ? root : `${root}/namespaces/${namespace}`
-  return `${place}/${pluralOf(served.kind)}/${name}`
+  return `${place}/${pluralOf(served.kind)}`
 }
 
 type Address = Pick<Step, 'kind' | 'name' | 'namespace' | 'version'>

@@ -2,6 +2,7 @@ import { plantedInWatches } from './aws/planted-bugs.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { plantedInLastRuns } from './planted-last-runs.ts'
+import { plantedInMeddling } from './planted-meddling.ts'
 import { plantedInOwners } from './planted-owners.ts'
 import { plantedInRules } from './planted-rules.ts'
 import { plantedInRuns } from './planted-runs.ts'
@@ -11,6 +12,7 @@ export const allPlanted: readonly PlantedBug[] = [
   ...plantedBugs,
   ...plantedInRules,
   ...plantedInLastRuns,
+  ...plantedInMeddling,
   ...plantedInOwners,
   ...plantedInRuns,
   ...plantedInWatches,

@@ -64,6 +64,13 @@ export const plantedInLastRuns: readonly PlantedBug[] = [
     part,
   },
   {
+    bug: 'the notes of who is seen off are forgotten before that is written',
+    file: runner,
+    find: '      await change(record, (live) => withoutRemoved(live, record, object))\n',
+    replace: '      forgetOwn(ctx, last)\n      await change(record, (live) => withoutRemoved(live, record, object))\n',
+    part,
+  },
+  {
     bug: 'nobody is told of a last run that is lost',
     file: 'shared/engine/loops/removed/route.ts',
     find: '      await tellLost(removed, String(error))\n',

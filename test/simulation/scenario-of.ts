@@ -17,6 +17,7 @@ import {
   webhooksOf,
 } from './rule-draws.ts'
 import { deedsOf } from './deed-draws.ts'
+import { dubsOf, sweepsOf, unleashesOf } from './meddling-draws.ts'
 import { tenantsOf } from './tenant-draws.ts'
 import { shelvesOf } from './shelf-draws.ts'
 import { tiesOf } from './tie-draws.ts'
@@ -81,6 +82,9 @@ export function scenarioOf(seed: number): Scenario {
       ...tenants,
       ...shelvesOf(stream('shelves'), plain),
       ...tiesOf(stream('ties'), plain, tools.length > 0),
+      ...dubsOf(stream('dubs'), plain),
+      ...sweepsOf(stream('sweeps'), plain),
+      ...unleashesOf(stream('unleashes'), plain),
     ],
   }
 }

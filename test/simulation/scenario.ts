@@ -191,6 +191,15 @@ export interface Step {
     | 'untie'
     /** Deletes who owns, in the background, in the foreground or with orphan. */
     | 'dispose'
+    /** Writes the status of an object, as `size` says; and has it reconciled, however often that is said. */
+    | 'dub'
+    | 'nudge'
+    /** Deletes all that have the label of `value`. */
+    | 'sweep'
+    /**
+     * Takes the finalizer of its controller away, from `size` 2 on all there are. An odd `size`: and deletes it first.
+     */
+    | 'unleash'
   readonly kind: KindName
   readonly name: string
   /** Left out: `default`. */

@@ -8,6 +8,7 @@ import { presentSpecOf } from './kinds/relic.ts'
 import { toolDefinition } from './kinds/tool.ts'
 import type { Plane, SeenTable } from './plane.ts'
 import { placedAs } from './placed.ts'
+import { createMeddlingActs, type Meddled } from './meddling-acts.ts'
 import { createRuleActs } from './rule-acts.ts'
 import { createTieActs, type Policy } from './tie-acts.ts'
 import { runKinds, type KindName, type Scenario, type Step } from './scenario.ts'
@@ -75,6 +76,7 @@ export interface Users {
   readonly freed: ReadonlySet<string>
   /** How users who tie objects to each other have begun to delete them, by uid. */
   readonly disposed: ReadonlyMap<string, ReadonlySet<Policy>>
+  readonly meddled: { readonly [part in keyof Meddled]: Readonly<Meddled[part]> }
   /** The uid of the owner that was acknowledged last, by the name of a ConfigMap; of those where that is known. */
   readonly owners: ReadonlyMap<string, string>
 }
@@ -87,6 +89,7 @@ export function createUsers(options: UsersOptions): Users {
   const owners = new Map<string, string>()
   const freed = new Set<string>()
   const disposed = new Map<string, Set<Policy>>()
+  const meddled: Meddled = { audits: new Map(), dubbed: new Set(), unleashed: new Set() }
   /** Whom they belong to nobody can tell any more. */
   const unsure = new Set<string>()
 
@@ -211,6 +214,12 @@ export function createUsers(options: UsersOptions): Users {
     },
     ...createRuleActs({ ...options, freed }),
     ...createTieActs({ plane, disposed }),
+    ...createMeddlingActs({
+      ...options,
+      expectations,
+      meddled,
+      noteDeleted: (step) => (expectationOf(step).mustExist = false),
+    }),
   }
 
   async function change(step: Step, changed: (metadata: JsonObject) => JsonObject): Promise<HttpResponse | undefined> {
@@ -296,6 +305,7 @@ export function createUsers(options: UsersOptions): Users {
     owners,
     freed,
     disposed,
+    meddled,
   }
 
   function setPaused(step: Step, paused: 'true' | null): Promise<HttpResponse | undefined> {

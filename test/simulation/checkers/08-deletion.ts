@@ -45,7 +45,13 @@ export function createDeletion({ world, scenario, table, outside, users }: Scene
     unmet: () => {
       const uids = new Set([...table.items.values()].map(({ object }) => object.metadata.uid))
       const leaks = [...outside.entities.keys()].filter(
-        (uid) => !uids.has(uid) && !isFoundOutside(uid) && !untold.has(uid) && !isPutBehind(uid) && !kept.has(uid),
+        (uid) =>
+          !uids.has(uid) &&
+          !isFoundOutside(uid) &&
+          !untold.has(uid) &&
+          !isPutBehind(uid) &&
+          !kept.has(uid) &&
+          !users.meddled.unleashed.has(uid),
       )
       const orphans = [...table.items].filter(([, { object }]) => {
         const { ownerReferences: owners = [] } = object.metadata

@@ -21,6 +21,7 @@ import { createExpectations } from './expectations.ts'
 import { createHolders } from './holders.ts'
 import { createHooks } from './hooks.ts'
 import { createLastRuns } from './last-runs.ts'
+import { createMeddling } from './meddling.ts'
 import { createNotes } from './notes.ts'
 import { createObjectLimit } from './object-limit.ts'
 import { createOnceOnly } from './once.ts'
@@ -36,6 +37,7 @@ import { createRetryBudgetChecker } from './retry-budget.ts'
 import { createDeeds } from './deeds.ts'
 import { createShelves } from './shelves.ts'
 import { createTies } from './ties.ts'
+import { createSweeps } from './sweeps.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -91,6 +93,8 @@ export function createCheckers(scene: Scene): Checkers {
     createOwnResync(scene),
     createReloads(scene),
     createLastRuns(scene),
+    createMeddling(scene),
+    createSweeps(scene),
   ]
   return {
     write: (write) => {

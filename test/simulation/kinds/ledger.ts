@@ -18,7 +18,7 @@ export const Ledger = defineKind({
   version: 'v1',
   kind: 'Ledger',
   spec: z.object({ value: z.number().int() }),
-  status: z.object({ seen: z.string() }),
+  status: z.object({ seen: z.string(), audit: z.string().optional() }),
 })
 
 /** A ConfigMap, as the store has it or a reconciler. */
