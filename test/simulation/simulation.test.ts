@@ -34,7 +34,8 @@ describe('the control plane on simulated AWS', () => {
   it('lets nobody change what is outside, and loses no record of the stream, where no resync finds it', () => {
     const seedsDrawn = [...Array.from({ length: share(5_000) }, (_, i) => i + 1), 230_176, 307_872]
     const needsResync = ({ steps, climate }: Scenario): boolean =>
-      steps.some(({ act }) => act === 'tamper') || climate.streamRetriesMax < 100
+      // What a Deed stands for is looked at once a minute.
+      steps.some(({ act, kind }) => act === 'tamper' && kind !== 'Deed') || climate.streamRetriesMax < 100
     const scenarios = seedsDrawn.map(scenarioOf).filter(needsResync)
     expect(scenarios.length).toBeGreaterThan(share(100))
     expect(scenarios.filter(({ resyncMinutes }) => resyncMinutes === 0).map(({ seed }) => seed)).toEqual([])
