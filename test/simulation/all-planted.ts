@@ -1,4 +1,5 @@
 import { plantedInWatches } from './aws/planted-bugs.ts'
+import { plantedInQueues } from './aws/planted-queues.ts'
 import { plantedLocally } from './local/planted-bugs.ts'
 import { plantedBugs, type PlantedBug } from './planted-bugs.ts'
 import { plantedInLastRuns } from './planted-last-runs.ts'
@@ -16,5 +17,6 @@ export const allPlanted: readonly PlantedBug[] = [
   ...plantedInOwners,
   ...plantedInRuns,
   ...plantedInWatches,
+  ...plantedInQueues,
   ...plantedLocally,
 ]

@@ -15,6 +15,8 @@ export interface Scenario extends Extras {
   readonly watch?: WatchTrouble
   /** So likely cannot a record of the stream be told for a while, by itself. Left out: each can. On AWS only. */
   readonly hardRecords?: number
+  /** Controllers have several queues. On AWS only. */
+  readonly queues?: QueueTrouble
   readonly climate: Climate
   /** The kinds' resync period in minutes; 0: never. */
   readonly resyncMinutes: number
@@ -63,6 +65,31 @@ export interface WatchTrouble {
   readonly numberedMsMax: number
   /** The kinds have been watched for long, so that the index has all of their writes, over so many buckets. */
   readonly recordedBuckets?: number | undefined
+}
+
+/** Controllers whose objects are spread over several queues, and the deployments that change how many those are. */
+export interface QueueTrouble {
+  /** From the beginning, all of them in use. */
+  readonly first: QueueCounts
+  readonly deployments: readonly QueueDeployment[]
+}
+
+/** By the kind of the controller. Left out: one. */
+export type QueueCounts = { readonly [kind in KindName]?: number }
+
+export interface QueueDeployment {
+  /** Since the beginning. */
+  readonly atMs: number
+  /** Until every function has its variables. */
+  readonly takesMs: number
+  /** Each function runs both versions all that time. Left out: it changes at a moment of its own. */
+  readonly isGradual?: true
+  /** It takes the one before back. */
+  readonly isRollback?: true
+  /** What it has no more is deleted so long after it. */
+  readonly cleanupMs?: number
+  readonly queues: QueueCounts
+  readonly used: QueueCounts
 }
 
 /** How a process ends: killed; with the power of the machine; with the power while it writes. */

@@ -21,7 +21,7 @@ export interface FunctionsOptions {
   readonly world: World
   readonly climate: () => Climate
   /** The one that new processes are of: those of an earlier one are given no more work. */
-  readonly deployment: () => number
+  readonly deployment: (name: string) => number
 }
 
 export function createFunctions({ world, climate, deployment }: FunctionsOptions): Functions {
@@ -31,7 +31,7 @@ export function createFunctions({ world, climate, deployment }: FunctionsOptions
   let isCalm = false
 
   /** A process whose clock goes wrong, and differently after each jump. */
-  const birth = (name: string): Life => {
+  const birth = (name: string, known: number = deployment(name)): Life => {
     const { skewMsMax, jumpMinutes, deploying } = climate()
     const skews = skewMsMax > 0 ? world.random.fork(`skew ${born}`) : undefined
     let jumped = 0
@@ -48,17 +48,18 @@ export function createFunctions({ world, climate, deployment }: FunctionsOptions
     }
     const version = isCalm || (deploying && random.next() < 0.5) ? 2 : 1
     if (skews !== undefined) world.fault('clock skew')
-    return createLife({ world, name: `${name}#${++born}`, version, skewMs: skewNow, deployment: deployment() })
+    return createLife({ world, name: `${name}#${++born}`, version, skewMs: skewNow, deployment: known })
   }
 
   const take = (name: string): Life => {
     const pool = idle.get(name) ?? []
     // Any process may be let go while it stands still, though not so often that what it remembers is worth nothing.
     const isLetGo = random.next() < 0.02 && !isCalm
-    const left = isLetGo ? undefined : pool.findLast((life) => life.deployment === deployment())
+    const known = deployment(name)
+    const left = isLetGo ? undefined : pool.findLast((life) => life.deployment === known)
     if (left !== undefined) pool.splice(pool.lastIndexOf(left), 1)
     const isOld = left !== undefined && isCalm && left.version === 1
-    return left === undefined || isOld ? birth(name) : left
+    return left === undefined || isOld ? birth(name, known) : left
   }
 
   const giveBack = (name: string, life: Life): void => {

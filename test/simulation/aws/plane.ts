@@ -8,14 +8,15 @@ import { createDeadLetters } from '../../../shared/engine/loops/dead-letter.ts'
 import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, type ObjectKey } from '../../../shared/model/object-key.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
+import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { Change, ChangeFeed } from '../../../shared/ports/change-feed.ts'
 import type { HttpHandler } from '../../../shared/ports/http-handler.ts'
 import type { WakeUp, WorkQueue } from '../../../shared/ports/work-queue.ts'
 import type { Seeing } from '../../../shared/runtime/aws/boundary.ts'
-import { createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws/reconcile.ts'
+import { createArrivedBatch, createReconcileBatch, type ReconcileBatch } from '../../../shared/runtime/aws/reconcile.ts'
 import { completeIntroduction } from '../../../shared/engine/wake/aws-introduction.ts'
 import { createRelayBatch, type RelayBatch } from '../../../shared/runtime/aws/relay.ts'
-import type { QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
+import type { AwsQueues, QueueCapacity } from '../../../shared/runtime/aws/queues.ts'
 import { createTick, type Tick } from '../../../shared/runtime/aws/resync.ts'
 import { apiKindsMaxAgeMs, createAwsServices, type QueueServices } from '../../../shared/runtime/aws/services.ts'
 import { clearSky, type Climate } from '../climate.ts'
@@ -26,8 +27,10 @@ import type { Absence, Scenario } from '../scenario.ts'
 import { silent } from '../silent.ts'
 import { beginMs, below, type World } from '../world.ts'
 import { createAwsClients } from './clients.ts'
+import { createStages } from './deployments.ts'
 import { basicItems } from './first-items.ts'
 import { createFunctions } from './functions.ts'
+import { arnOf, createQueueStack, queueAt, type QueueStack } from './queue-stack.ts'
 import { createSimFeed, type SimFeed } from './sim-feed.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
 import { referenceIndex } from './sim-references.ts'
@@ -52,7 +55,9 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
   }
   const feed = scenario.watch && createSimFeed({ world, trouble: scenario.watch, network, page: climate.page })
   const table = createSimTable({ world, climate, feed, onWrite: options.onWrite })
-  const functions = createFunctions({ world, climate: now, deployment: () => deploymentAt(world, scenario.absent) })
+  const stageOf = scenario.queues && createStages(world, scenario.seed, scenario.queues)
+  const deployment = stageOf ?? (() => deploymentAt(world, scenario.absent))
+  const functions = createFunctions({ world, climate: now, deployment })
   const queues = new Map<string, SimQueue>()
   const dead = new Set<WakeUp>()
   const forgetting = world.random.fork('forgetting')
@@ -60,32 +65,59 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
   const queueNamed = (loop: string): SimQueue => queues.get(loop) ?? (queues.get('system') as SimQueue)
 
   const services = functions.sharing((life) =>
-    createServices(life, { ...options, table, feed, network, now, queueNamed }),
+    createServices(life, {
+      ...options,
+      table,
+      feed,
+      network,
+      now,
+      queueNamed,
+      queues,
+      stack: () => (life.name.startsWith('shape') ? undefined : stack),
+    }),
   )
   const users = options.controllers(functions.birth('shape'), network)
   const shape = createControlLoops(services(functions.birth('shape')))
   const isUsers = ({ name }: { readonly name: string }): boolean => users.some((controller) => controller.name === name)
-  for (const { name, timeoutMs } of shape.filter(isUsers)) queues.set(name, createQueue(name, timeoutMs))
-  queues.set('system', createQueue('system', Math.max(...shape.filter((loop) => !isUsers(loop)).map(longest))))
+  const timeoutOf = (name: string): number => shape.find((loop) => loop.name === name)?.timeoutMs ?? 0
+  const stack =
+    scenario.queues &&
+    createQueueStack({
+      world,
+      seed: scenario.seed,
+      trouble: scenario.queues,
+      controllers: users,
+      queues,
+      create: (name, controller) => createQueue(name, timeoutOf(controller)),
+      serve: (queue, name, controller) =>
+        void serveQueue(name, queue, { name: controller, timeoutMs: timeoutOf(controller) }),
+    })
+  for (const loop of stack === undefined ? shape.filter(isUsers) : []) openQueue(loop)
+  openQueue({ name: 'system', timeoutMs: Math.max(...shape.filter((loop) => !isUsers(loop)).map(longest)) })
+  if (stack !== undefined) void table.checkpoint('queues').save(stack.plan)
   // All that is there has been looked at long ago.
   void table.checkpoint('resync').save(introduced(shape, world.nowMs()))
 
+  function openQueue({ name, timeoutMs }: Worker): void {
+    const queue = createQueue(name, timeoutMs)
+    queues.set(name, queue)
+    void serveQueue(name, queue, { name, timeoutMs })
+  }
+
   function createQueue(name: string, timeoutMs: number): SimQueue {
-    const queue = createSimQueue({
+    return createSimQueue({
       world,
       name,
       visibilityMs: () => Math.max(1, visibilityTimes * timeoutMs * now().visibilityShare),
       climate: now,
       onDead: (loop, wakeUp) => void bury(loop, wakeUp),
     })
-    void serveQueue(name, queue, timeoutMs)
-    return queue
   }
 
   /**
    * The event source mapping of a queue: polls, gives each batch to a function, and deletes what that did not report.
    */
-  async function serveQueue(name: string, queue: SimQueue, timeoutMs: number): Promise<void> {
+  async function serveQueue(name: string, queue: SimQueue, worker: Worker): Promise<void> {
     const random = world.random.fork(`mapping ${name}`)
     const slots = createSlots(climate.concurrency)
     for (;;) {
@@ -101,13 +133,16 @@ export function startAwsPlane(options: PlaneOptions): AwsPlane {
         continue
       }
       slots.take()
-      void serveBatch(name, queue, { batch, timeMs: timeoutMs + overheadMs }).finally(() => slots.give())
+      void serveBatch(name, queue, { batch, worker }).finally(() => slots.give())
       await world.sleep(below(random, 5))
     }
   }
 
-  async function serveBatch(name: string, queue: SimQueue, { batch, timeMs }: Batch): Promise<void> {
-    const kept = await functions.invoke(`reconcile ${name}`, timeMs, (life) => services(life).reconcile(batch, timeMs))
+  async function serveBatch(name: string, queue: SimQueue, { batch, worker }: Batch): Promise<void> {
+    const timeMs = worker.timeoutMs + overheadMs
+    const kept = await functions.invoke(`reconcile ${worker.name}`, timeMs, (life) =>
+      services(life).reconcile(batch, timeMs, name),
+    )
     if (kept !== undefined) queue.remove(handlesWithout(batch, kept))
   }
 
@@ -241,7 +276,13 @@ function createTelling(world: World, share: () => number): (change: Change) => C
 
 interface Batch {
   readonly batch: readonly LoopDelivery[]
-  readonly timeMs: number
+  readonly worker: Worker
+}
+
+/** The function that runs what is in a queue, and how long a run may take. */
+interface Worker {
+  readonly name: string
+  readonly timeoutMs: number
 }
 
 /** A function's timeout is a sixth of the visibility timeout: a redelivered message meets no living worker. */
@@ -290,7 +331,7 @@ function createSlots(most: number) {
 
 /** The handlers of one process, over its own view of the ports. */
 interface Services extends QueueServices {
-  readonly reconcile: ReconcileBatch
+  readonly reconcile: (batch: readonly LoopDelivery[], timeMs: number, queue: string) => ReturnType<ReconcileBatch>
   readonly relay: RelayBatch
   readonly tick: Tick
   bury(loop: string, wakeUp: WakeUp): Promise<true>
@@ -303,17 +344,23 @@ interface ServicesOptions extends PlaneOptions {
   readonly network: Network
   readonly now: () => Climate
   readonly queueNamed: (loop: string) => SimQueue
+  readonly queues: ReadonlyMap<string, SimQueue>
+  /** Where controllers have several queues. */
+  readonly stack: () => QueueStack | undefined
 }
 
 function createServices(life: Life, options: ServicesOptions): Services {
   const services = awsServices(life, options)
   const depthOf = async ({ name }: { readonly name: string }): Promise<number> => options.queueNamed(name).waiting()
+  const { receiveFrom } = services
   const deadLetters = once(() => createDeadLetters(services))
   return {
     ...services,
-    reconcile: lazily(() => createReconcileBatch(services)),
+    reconcile: lazily(() =>
+      receiveFrom === undefined ? createReconcileBatch(services) : createArrivedRuns({ ...services, receiveFrom }),
+    ),
     relay: lazily(() => createRelayBatch({ ...services, publish: async () => {} })),
-    tick: lazily(() => createTick({ ...services, depthOf })),
+    tick: lazily(() => createTick({ depthOf, ...services })),
     bury: async (loop, wakeUp) => {
       await deadLetters()({ loop, wakeUp })
       return true
@@ -330,11 +377,23 @@ function createServices(life: Life, options: ServicesOptions): Services {
   }
 }
 
+/** The function of a controller that has several queues. */
+function createArrivedRuns(services: QueueServices & Pick<AwsQueues, 'receiveFrom'>): Services['reconcile'] {
+  const run = createArrivedBatch(services)
+  return async (batch, timeMs, queue) => {
+    const left = await run(
+      batch.map((message) => ({ message, arn: arnOf(queue) })),
+      timeMs,
+    )
+    return left.map(({ message }) => message.delivery)
+  }
+}
+
 /**
  * What a function works with on AWS, over ports that are simulated. A bundle of a reconcile function holds its own
  * controller only.
  */
-function awsServices(life: Life, options: ServicesOptions): QueueServices {
+function awsServices(life: Life, options: ServicesOptions): QueueServices & Partial<AwsQueues> {
   const { table, network, world, queueNamed, feed } = options
   const see = <Port extends object>(port: Port, name: string, ...writes: readonly string[]): Port =>
     through(port, name, { network, life, writes })
@@ -350,7 +409,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     see(queue, `queue:${name}`, 'send', 'settle', 'hold', 'wake')
   const queueThere = oncePerName((name) => seeQueue(queueNamed(name).portOf(name), name))
   const queueGone = oncePerName((name) => seeQueue(noQueue, name))
-  const queueOf = ({ name }: { readonly name: string }): WorkQueue =>
+  const onlyQueueOf = ({ name }: { readonly name: string }): WorkQueue =>
     isAway(deploymentAt(world, options.scenario.absent), name, options.scenario) ? queueGone(name) : queueThere(name)
   const controllers = options
     .controllers(life, network)
@@ -358,6 +417,10 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       ({ name, kind }) => (own === undefined || name === own) && !isAway(life.deployment, kind.kind, options.scenario),
     )
     .map((controller) => (options.scenario.climate.deploying ? controller : installed(controller)))
+  const checkpoint = (name: string): Checkpoint => see(table.checkpoint(name), name, 'save')
+  const open = (url: string, loop: string): WorkQueue => seeQueue(queueAt(options.queues, url, loop), loop)
+  const spread = options.stack()?.queuesOf(life, { controllers, checkpoint, open })
+  const queueOf = spread?.queueOf ?? onlyQueueOf
   const services = createAwsServices({
     boundary: {
       clock: life.clock,
@@ -374,7 +437,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
       listNetted: see({ listNetted: table.listNetted }, 'netted').listNetted,
       inHand: see(table.inHand, 'in-hand', 'note', 'strike'),
       feed: feed?.feedOf(life) ?? unwatched,
-      checkpoint: (name) => see(table.checkpoint(name), name, 'save'),
+      checkpoint,
       reserve: see({ reserve: table.reserveBy(life) }, 'reservations', 'reserve').reserve,
     },
     controllers,
@@ -387,7 +450,7 @@ function awsServices(life: Life, options: ServicesOptions): QueueServices {
     telemetry: unheard,
   })
   const capacityOf = ({ name: queue }: { readonly name: string }): QueueCapacity => ({ queue, concurrency: 10 })
-  return { ...services, queueOf, capacityOf }
+  return { ...services, queueOf, capacityOf, ...spread }
 }
 
 /**

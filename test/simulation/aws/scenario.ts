@@ -3,6 +3,7 @@ import { listLimitOf, scenarioOf, statusLinksOf } from '../scenario-of.ts'
 import { isClear } from '../checkers/checker.ts'
 import type { KindName, Scenario, WatchTrouble } from '../scenario.ts'
 import { oneOf } from '../world.ts'
+import { queuesOf } from './queue-draws.ts'
 
 /** A look of a feed is eight requests, or one: those of more kinds would take longer than all else. */
 export const watchedKinds = ['Gadget', 'ConfigMap'] as const satisfies readonly KindName[]
@@ -13,7 +14,12 @@ export const watchedKinds = ['Gadget', 'ConfigMap'] as const satisfies readonly 
  */
 export function awsScenarioOf(seed: number): Scenario {
   const plain = scenarioOf(seed)
-  const scenario = { ...plain, ...hardRecordsOf(seed, plain), ...statusLinksOf(seed, plain) }
+  const scenario = {
+    ...plain,
+    ...hardRecordsOf(seed, plain),
+    ...statusLinksOf(seed, plain),
+    ...queuesOf(seed, plain),
+  }
   const random = createSeededRandom(seed).fork('watch')
   if (random.next() >= 1 / 6) return scenario
   const { climate } = scenario

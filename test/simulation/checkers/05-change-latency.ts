@@ -24,7 +24,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
   const promise = hasPoison ? 'promise 10, isolation' : 'promise 5, change latency'
 
   async function expectRun({ kind, name, namespace, uid, generation }: AcceptedWrite): Promise<void> {
-    await world.sleep(promptMs(scenario) + debounceMs(kind))
+    await world.sleep(promptMs(scenario, world.nowMs()) + debounceMs(kind))
     const { object: live, engine } = table.items.get(textOf(kind, name, namespace)) ?? {}
     const isGoing = live?.metadata.uid !== uid || isDeleting(live)
     const isPoison = ['crash', 'hang', 'spin'].includes(String(live?.spec?.['mood']))
@@ -40,7 +40,7 @@ export function createChangeLatency({ world, scenario, table, report }: Scene): 
 
   /** At any time since the change could have begun to run. */
   const wasPaused = (uid: string, kind: string): boolean =>
-    world.nowMs() - (pausedMs.get(uid) ?? -Infinity) <= promptMs(scenario) + debounceMs(kind)
+    world.nowMs() - (pausedMs.get(uid) ?? -Infinity) <= promptMs(scenario, world.nowMs()) + debounceMs(kind)
 
   const debounceMs = (kind: string): number => (slowed[kind as KindName]?.debounceSeconds ?? 0) * 1_000
 

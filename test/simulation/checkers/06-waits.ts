@@ -55,7 +55,7 @@ export function createWaits({ world, scenario, table, report }: Scene): Checker 
   const onTime = (before: StoredObject | undefined, after: StoredObject): void => {
     const atMs = after.engine.wait?.atMs
     if (atMs === undefined || atMs === before?.engine.wait?.atMs || !isRoomy(scenario) || isPoisoned(scenario)) return
-    world.after(atMs + slackMs(scenario) - world.nowMs(), () => {
+    world.after(atMs + slackMs(scenario, atMs) - world.nowMs(), () => {
       const { engine, object } = table.items.get(keyText(keyOf(after.object))) ?? {}
       if (isLinedUp(scenario, after.object.kind)) return
       if (engine?.wait?.atMs === atMs && object?.metadata.uid === after.object.metadata.uid)
@@ -100,8 +100,8 @@ function uidsOf({ object }: StoredObject): readonly string[] {
 const overdueMs = 300_000
 
 /** A message that was held too often leaves its wait to the tick. */
-function slackMs(scenario: Scene['scenario']): number {
-  return 65_000 + promptMs(scenario)
+function slackMs(scenario: Scene['scenario'], atMs: number): number {
+  return 65_000 + promptMs(scenario, atMs)
 }
 
 /** It is deleted, and waits for finalizers of others only. */

@@ -7,7 +7,8 @@ import type { SeenTable, TableWrite } from '../plane.ts'
 import type { RunListener } from '../runs.ts'
 import type { KindName, Scenario, Step } from '../scenario.ts'
 import type { AcceptedWrite, AnsweredStep, Users } from '../users.ts'
-import type { World } from '../world.ts'
+import { beginMs, type World } from '../world.ts'
+import { movingMs } from './moving.ts'
 
 /**
  * What tries to catch the engine breaking a promise. Safety is looked at as things happen, liveness once the trouble is
@@ -106,15 +107,17 @@ export function isPoisoned({ steps }: Scenario): boolean {
 }
 
 /**
- * How long it takes until a change runs, at most: the stream's lag, a run that is under way (three calls outside, ten
- * to the table), and its own start. Where batches or workers are few, others are served first.
+ * How long it takes until a change of this time runs, at most: the stream's lag, a run that is under way (three calls
+ * outside, ten to the table), and its own start. Where batches or workers are few, others are served first.
  */
-export function promptMs({ climate, steps }: Scenario): number {
+export function promptMs(scenario: Scenario, nowMs = beginMs): number {
+  const { climate, steps } = scenario
   const { streamLagMsMax, streamBatch, latencyMsMax, outside, concurrency } = climate
   const runMs = 6 * outside.latencyMsMax + 40 * latencyMsMax
   const turns = concurrency >= 10 ? 2 : 2 + steps.length / concurrency
   const relayMs = streamBatch >= 100 ? 2 * streamLagMsMax : (2 + steps.length) * (streamLagMsMax + 500)
-  return 2_000 + relayMs + turns * runMs
+  const ownMs = 2_000 + relayMs + turns * runMs
+  return ownMs + movingMs(scenario, nowMs, ownMs)
 }
 
 export function specOf({ object }: StoredObject): JsonObject {

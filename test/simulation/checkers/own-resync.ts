@@ -29,7 +29,7 @@ export function createOwnResync({ world, scenario, report }: Scene): Checker {
       sinceMs.delete(uid)
       if (type === 'removed' || deletionTimestamp !== undefined) return
       if (periodOf(after.object) !== undefined && !isPaused(after.object)) sinceMs.set(uid, world.nowMs())
-      const latestMs = (periodMs ?? Infinity) + promptMs(scenario) + tickMs
+      const latestMs = (periodMs ?? Infinity) + promptMs(scenario, world.nowMs()) + tickMs
       const ranMs = Math.max(known ?? Infinity, lastRunMs.get(uid) ?? 0)
       if (known !== undefined && !isBackedOff(before) && world.nowMs() - ranMs > latestMs)
         report(

@@ -36,7 +36,7 @@ export function createPause({ world, scenario, table, report }: Scene): Checker 
       const nth = (pauses.get(uid) ?? 0) + 1
       pauses.set(uid, nth)
       const { debounceSeconds = 0 } = scenario.slowed?.[after.object.kind as KindName] ?? {}
-      world.after(promptMs(scenario) + debounceSeconds * 1_000, () => {
+      world.after(promptMs(scenario, world.nowMs()) + debounceSeconds * 1_000, () => {
         const live = table.items.get(keyText(keyOf(after.object)))
         // Who waits for a limit would not run any sooner: no change ends that wait.
         if (live?.engine.wait?.kind === 'RateLimited' || isLinedUp(scenario, after.object.kind)) return

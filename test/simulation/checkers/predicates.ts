@@ -35,8 +35,8 @@ export function createPredicates({ world, scenario, report }: Scene): Checker {
     },
     runBegins: ({ kind, name }) => {
       if (!isTold || kind !== 'Errand') return
-      const isCaused = sinceMs(causeMs, name) <= promptMs(scenario)
-      if (!isCaused && sinceMs(timerMs, name) > promptMs(scenario) + tickMs)
+      const isCaused = sinceMs(causeMs, name) <= promptMs(scenario, world.nowMs())
+      if (!isCaused && sinceMs(timerMs, name) > promptMs(scenario, world.nowMs()) + tickMs)
         report(
           `predicates: Errand ${name} runs ${sinceMs(causeMs, name) / 1_000} s after what it looks at changed last`,
         )

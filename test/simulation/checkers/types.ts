@@ -33,7 +33,7 @@ export function createTypes({ world, scenario, table, report }: Scene): Checker 
     write: ({ type, before, after }) => {
       if (!isTold || type !== 'modified' || after.object.kind !== 'Gadget' || fitsType(specOf(after))) return
       if (before?.object.metadata.annotations === after.object.metadata.annotations) return
-      world.after(promptMs(scenario), () => {
+      world.after(promptMs(scenario, world.nowMs()), () => {
         const live = table.items.get(keyText(keyOf(after.object)))
         if (live?.engine.wait?.kind === 'RateLimited' || isLinedUp(scenario, after.object.kind)) return
         if (live !== undefined && !fitsType(specOf(live)) && !says(live))
