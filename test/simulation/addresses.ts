@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../shared/index.ts'
 import { keyText } from '../../shared/model/object-key.ts'
 import { isEntry } from './kinds/ledger.ts'
+import { loadOf } from './kinds/trunk.ts'
 import { toolDefinition } from './kinds/tool.ts'
 import { hostOf } from './hook-servers.ts'
 import type { KindName, Step } from './scenario.ts'
@@ -63,6 +64,8 @@ export function contentOf(step: Step): JsonObject {
     case 'Crate':
     case 'Shelf':
       return { spec: { value, size } }
+    case 'Trunk':
+      return { spec: { value, load: loadOf(size) } }
     case 'Witness':
     case 'Parcel':
     case 'Deed':

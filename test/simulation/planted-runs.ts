@@ -46,4 +46,18 @@ export const plantedInRuns: readonly PlantedBug[] = [
     replace: 'throw isFailure && ctx.attempt < 0 ?',
     part: 'Shelf',
   },
+  {
+    bug: 'the status of what is full is insisted on',
+    file: 'shared/engine/turn/commit.ts',
+    find: "if (!hasCode(error, 'TOO_LARGE') || !ending.showsStatus || ending.isStatusVital) throw error",
+    replace: 'if (ending.showsStatus) throw error',
+    part: 'Trunk',
+  },
+  {
+    bug: 'a run whose end cannot be stored is left without an end',
+    file: 'shared/engine/turn/reconcile-key.ts',
+    find: 'if (!cannotBeStored(error)) throw error',
+    replace: 'if (cannotBeStored(error) || error !== undefined) throw error',
+    part: 'Trunk',
+  },
 ]

@@ -13,6 +13,7 @@ import { relicController } from './kinds/relic.ts'
 import { deedController } from './kinds/deed.ts'
 import { tenantController } from './kinds/tenant.ts'
 import { shelfController } from './kinds/shelf.ts'
+import { trunkController } from './kinds/trunk.ts'
 import { witnessController } from './kinds/witness.ts'
 import type { Life } from './life.ts'
 import type { OutsideClient } from './outside.ts'
@@ -65,6 +66,7 @@ export function controllersFor(
     ...(kinds.includes('Errand') ? [errandController({ life, watcher, resync })] : []),
     ...(kinds.includes('Ledger') ? [ledgerController({ life, watcher, resync })] : []),
     ...(kinds.includes('Shelf') ? [shelfController({ life, watcher, resync })] : []),
+    ...(kinds.includes('Trunk') ? [trunkController({ life, watcher, resync })] : []),
     ...(kinds.includes('Kit') ? [kitController({ life, watcher, resync })] : []),
     ...(kinds.includes('Witness') ? [witnessController({ life, outside, watcher, pace: paceOf('Witness') })] : []),
     ...(kinds.includes('Tenant')

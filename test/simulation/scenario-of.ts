@@ -20,6 +20,7 @@ import { deedsOf } from './deed-draws.ts'
 import { dubsOf, sweepsOf, unleashesOf } from './meddling-draws.ts'
 import { tenantsOf } from './tenant-draws.ts'
 import { shelvesOf } from './shelf-draws.ts'
+import { trunksOf } from './trunk-draws.ts'
 import { tiesOf } from './tie-draws.ts'
 import { plainScenarioOf, type Extras, type Scenario, type Slowed, type Step } from './scenario.ts'
 import { below, oneOf } from './world.ts'
@@ -81,6 +82,7 @@ export function scenarioOf(seed: number): Scenario {
       ...deeds.steps,
       ...tenants,
       ...shelvesOf(stream('shelves'), plain),
+      ...trunksOf(stream('trunks'), plain),
       ...tiesOf(stream('ties'), plain, tools.length > 0),
       ...dubsOf(stream('dubs'), plain),
       ...sweepsOf(stream('sweeps'), plain),

@@ -157,6 +157,7 @@ export const runKinds = [
   'Deed',
   'Tenant',
   'Shelf',
+  'Trunk',
 ] as const
 export type KindName = (typeof runKinds)[number] | 'ConfigMap' | 'Tool' | 'Namespace' | 'Definition' | RuleKind
 /** What says which writes are taken. */

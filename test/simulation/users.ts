@@ -315,7 +315,8 @@ export function createUsers(options: UsersOptions): Users {
   async function untilTaken(request: () => Promise<HttpResponse | undefined>): Promise<HttpResponse | undefined> {
     for (;;) {
       const reply = await request()
-      if (reply !== undefined && [200, 404].includes(reply.status)) return reply
+      // What is full has no room for a word more.
+      if (reply !== undefined && [200, 404, 413].includes(reply.status)) return reply
       await world.sleep(1_000)
     }
   }

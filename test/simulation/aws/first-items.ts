@@ -10,6 +10,7 @@ import { Gadget } from '../kinds/gadget.ts'
 import { Kit } from '../kinds/kit.ts'
 import { Ledger } from '../kinds/ledger.ts'
 import { Shelf } from '../kinds/shelf.ts'
+import { Trunk } from '../kinds/trunk.ts'
 import { Link } from '../kinds/link.ts'
 import { Parcel } from '../kinds/parcel.ts'
 import { Pass } from '../kinds/pass.ts'
@@ -42,6 +43,7 @@ export function basicItems({ steps, herd }: Scenario): Promise<readonly StoredOb
     ...(steps.some(({ kind }) => kind === 'Deed') ? [Deed] : []),
     ...(steps.some(({ kind }) => kind === 'Tenant') ? [Tenant] : []),
     ...(steps.some(({ kind }) => kind === 'Shelf') ? [Shelf] : []),
+    ...(steps.some(({ kind }) => kind === 'Trunk') ? [Trunk] : []),
   ]
   const name = wanted.map(({ kind }) => kind).join(' ')
   const items = known.get(name) ?? install(wanted.map(({ definition }) => definition as unknown as JsonObject))

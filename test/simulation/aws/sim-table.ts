@@ -4,9 +4,8 @@ import { OperatingError } from '../../../shared/model/errors.ts'
 import { keyOf, keyText, parseKeyText, type ObjectKey } from '../../../shared/model/object-key.ts'
 import { moveEndUs, slotTimesMs } from '../../../shared/model/reservations.ts'
 import { dueAtMs, nettedMs } from '../../../shared/model/engine-state.ts'
-import { isOfRemovedKind } from '../../../shared/model/removed-kind.ts'
 import { checkStateSize } from '../../../shared/model/size-limit.ts'
-import type { StoredObject, Touched } from '../../../shared/model/stored-object.ts'
+import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { wheelSlot } from '../../../shared/model/wheel.ts'
 import type { Checkpoint } from '../../../shared/ports/checkpoint.ts'
 import type { InHand } from '../../../shared/ports/in-hand.ts'
@@ -113,12 +112,12 @@ export function createSimTable({ world, climate, feed, onWrite }: SimTableOption
       }
     },
     create: async (stored, entry?: FeedEntry) => {
-      checkRecordSize(stored, ['spec'])
+      checkStateSize(stored, ['spec'])
       if (items.has(keyText(keyOf(stored.object)))) throw new OperatingError('ALREADY_EXISTS', 'the condition failed')
       return written({ type: 'added', before: undefined, after: numbered(stored, by), touched: ['spec'], by }, entry)
     },
     replace: async (stored, touched, entry?: FeedEntry) => {
-      checkRecordSize(stored, touched)
+      checkStateSize(stored, touched)
       return written({ type: 'modified', before: current(stored), after: numbered(stored, by), touched, by }, entry)
     },
     remove: async (stored, entry?: FeedEntry) => {
@@ -229,9 +228,4 @@ function isOf({ apiVersion, kind }: StoredObject['object'], of: KindName): boole
 
 function order({ object }: StoredObject): string {
   return `${object.metadata.namespace ?? ''}/${object.metadata.name}`
-}
-
-/** Of all that is simulated only what keeps last states grows so large that it is refused. */
-function checkRecordSize(stored: StoredObject, touched: Touched): void {
-  if (isOfRemovedKind(stored.object)) checkStateSize(stored, touched)
 }

@@ -38,6 +38,7 @@ import { createDeeds } from './deeds.ts'
 import { createShelves } from './shelves.ts'
 import { createTies } from './ties.ts'
 import { createSweeps } from './sweeps.ts'
+import { createTrunks } from './trunks.ts'
 import { createTypes } from './types.ts'
 import { createVersions } from './versions.ts'
 import { createVersionsGrow } from './versions-grow.ts'
@@ -90,6 +91,7 @@ export function createCheckers(scene: Scene): Checkers {
     createParcels(scene),
     createDeeds(scene),
     createShelves(scene),
+    createTrunks(scene),
     createOwnResync(scene),
     createReloads(scene),
     createLastRuns(scene),
