@@ -20,76 +20,27 @@ interface Gone {
  * What its tries note and do once is theirs alone: no other object of that name has it, nor did it have it alive. What
  * was to stay stays. A removal that is told once more, of an object that was seen off, begins all of this anew.
  */
-export function createLastRuns({ scenario, table, report }: Scene): Checker {
+export function createLastRuns(scene: Scene): Checker {
+  const { scenario, table, report } = scene
   const isTold = isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario)
   const isTrimmed = scenario.climate.streamRetriesMax < 100
   const gone = new Map<string, Gone>()
   const seenOff = new Set<string>()
   const lost = new Set<string>()
-  const billed = new Set<string>()
   const left = new Set<string>()
-  /** By uid and part of a life: what must be told of, at least, and what its last try has noted. */
-  const kept = new Map<string, number>()
-  const noted = new Map<string, number>()
-  const begun = new Set<string>()
-  const ended = new Set<string>()
-  const expecting = new Set<string>()
-  const partOf = ({ uid, isLast }: Pick<TenantStep, 'uid' | 'isLast'>): string => `${uid} ${isLast ? 'gone' : 'alive'}`
-
-  const forget = (uid: string): void => {
-    const part = partOf({ uid, isLast: true })
-    for (const known of [kept, noted, begun, ended]) known.delete(part)
-    expecting.delete(uid)
-  }
+  const billed = new Set<string>()
+  const tries = createTries(scene, (uid) => void billed.add(uid))
 
   const noteRecord = ({ type, before, after }: TableWrite): void => {
     const had = before === undefined ? [] : uidsIn(before.object)
     const has = type === 'removed' ? [] : uidsIn(after.object)
-    for (const uid of [...had, ...has]) if (had.includes(uid) !== has.includes(uid)) forget(uid)
+    for (const uid of [...had, ...has]) if (had.includes(uid) !== has.includes(uid)) tries.forget(uid)
   }
 
   const noteEvent = (event: ApiObject): void => {
     const { reason, involvedObject } = event as ApiObject & { reason: string; involvedObject: { uid: string } }
     if (reason === 'LastRunLost') lost.add(involvedObject.uid)
     if (reason === 'Left') left.add(involvedObject.uid)
-  }
-
-  const lookAtNote = (step: TenantStep): void => {
-    const { uid, name, isLast, told } = step
-    const part = partOf(step)
-    const { of, isLast: isOfLast, tries = 0 } = (told ?? {}) as { of?: string; isLast?: boolean; tries?: number }
-    if (told !== undefined && (of !== uid || isOfLast !== isLast))
-      report(`last runs: a run of Tenant ${name} (${part}) is told a note that is not its own: ${JSON.stringify(told)}`)
-    if (tries < (kept.get(part) ?? 0) && !isFenceTried(scenario))
-      report(`last runs: a run of Tenant ${name} (${part}) is told ${tries}, and ${kept.get(part)} was noted`)
-    noted.set(part, tries + 1)
-  }
-
-  const lookAtBill = (step: TenantStep): void => {
-    const { uid, name, isTold: mayHaveHappened } = step
-    const part = partOf(step)
-    if (step.isLast) billed.add(uid)
-    if (ended.has(part) && !isFenceTried(scenario)) report(`last runs: Tenant ${name} (${part}) is billed once more`)
-    else if (begun.has(part) && mayHaveHappened !== true && !isFenceTried(scenario))
-      report(`last runs: Tenant ${name} (${part}) may have been billed, and is billed without a word`)
-    begun.add(part)
-  }
-
-  const steps: Readonly<Record<TenantStep['what'], (step: TenantStep) => void>> = {
-    told: lookAtNote,
-    kept: (step) => void kept.set(partOf(step), step.tries ?? 0),
-    billed: lookAtBill,
-    'has bill': (step) => {
-      if (step.told !== step.uid)
-        report(`last runs: Tenant ${step.name} (${partOf(step)}) has the bill of ${String(step.told)}`)
-      ended.add(partOf(step))
-    },
-    'child taken': ({ name }) => report(`last runs: Tenant ${name} is gone, and is given a child`),
-    expects: ({ uid, name, told }) => {
-      if (told === true && !expecting.has(uid))
-        report(`last runs: the last run of Tenant ${name} (${uid}) expects what it never said it does`)
-      expecting.add(uid)
-    },
   }
 
   const lookAtRun = ({ uid, name, spec, generation }: Run): void => {
@@ -112,15 +63,13 @@ export function createLastRuns({ scenario, table, report }: Scene): Checker {
       if (isOfRemovedKind(object)) noteRecord(write)
       else if (write.type === 'removed') gone.set(object.metadata.uid, goneOf(object))
     },
-    tenant: (step) => steps[step.what](step),
+    tenant: tries.step,
     runBegins: (run) => {
       if (run.kind === 'Tenant' && run.phase === 'cleanup') lookAtRun(run)
     },
     runEnds: ({ kind, uid, phase }, how) => {
       if (kind !== 'Tenant') return
-      const part = partOf({ uid, isLast: phase === 'cleanup' })
-      const tries = noted.get(part)
-      if (isTold && tries !== undefined) kept.set(part, tries)
+      if (isTold) tries.keep({ uid, isLast: phase === 'cleanup' })
       if (phase === 'cleanup' && how === 'done') seenOff.add(uid)
     },
     unmet: () =>
@@ -146,6 +95,76 @@ export function createLastRuns({ scenario, table, report }: Scene): Checker {
     const { value } = (receipt?.['data'] ?? {}) as { readonly value?: string }
     const isFree = receipt?.metadata.ownerReferences === undefined
     return isFree && value === String(gone.get(uid)?.value) && table.items.has(textOf('ConfigMap', `key-${uid}`))
+  }
+}
+
+type Part = Pick<TenantStep, 'uid' | 'isLast'>
+
+function partOf({ uid, isLast }: Part): string {
+  return `${uid} ${isLast ? 'gone' : 'alive'}`
+}
+
+/** What the runs of Tenants are told and do, each alive and gone. */
+function createTries({ scenario, report }: Scene, onBilled: (uid: string) => void) {
+  /** By uid and part of a life: what must be told of, at least, and what its last try has noted. */
+  const kept = new Map<string, number>()
+  const noted = new Map<string, number>()
+  const begun = new Set<string>()
+  const ended = new Set<string>()
+  const expecting = new Set<string>()
+
+  const forget = (uid: string): void => {
+    const part = partOf({ uid, isLast: true })
+    for (const known of [kept, noted, begun, ended]) known.delete(part)
+    expecting.delete(uid)
+  }
+
+  const lookAtNote = (step: TenantStep): void => {
+    const { uid, name, isLast, told } = step
+    const part = partOf(step)
+    const { of, isLast: isOfLast, tries = 0 } = (told ?? {}) as { of?: string; isLast?: boolean; tries?: number }
+    if (told !== undefined && (of !== uid || isOfLast !== isLast))
+      report(`last runs: a run of Tenant ${name} (${part}) is told a note that is not its own: ${JSON.stringify(told)}`)
+    if (tries < (kept.get(part) ?? 0) && !isFenceTried(scenario))
+      report(`last runs: a run of Tenant ${name} (${part}) is told ${tries}, and ${kept.get(part)} was noted`)
+    noted.set(part, tries + 1)
+  }
+
+  const lookAtBill = (step: TenantStep): void => {
+    const { uid, name, isTold: mayHaveHappened } = step
+    const part = partOf(step)
+    if (step.isLast) onBilled(uid)
+    if (ended.has(part) && !isFenceTried(scenario)) report(`last runs: Tenant ${name} (${part}) is billed once more`)
+    else if (begun.has(part) && mayHaveHappened !== true && !isFenceTried(scenario))
+      report(`last runs: Tenant ${name} (${part}) may have been billed, and is billed without a word`)
+    begun.add(part)
+  }
+
+  const steps: Readonly<Record<TenantStep['what'], (step: TenantStep) => void>> = {
+    told: lookAtNote,
+    kept: (step) => void kept.set(partOf(step), step.tries ?? 0),
+    billed: lookAtBill,
+    'has bill': (step) => {
+      if (step.told !== step.uid)
+        report(`last runs: Tenant ${step.name} (${partOf(step)}) has the bill of ${String(step.told)}`)
+      ended.add(partOf(step))
+    },
+    'child taken': ({ name }) => report(`last runs: Tenant ${name} is gone, and is given a child`),
+    expects: ({ uid, name, told }) => {
+      if (told === true && !expecting.has(uid))
+        report(`last runs: the last run of Tenant ${name} (${uid}) expects what it never said it does`)
+      expecting.add(uid)
+    },
+  }
+
+  return {
+    step: (step: TenantStep): void => steps[step.what](step),
+    forget,
+    /** Nothing goes wrong: what the run that has ended noted must be told. */
+    keep: (of: Part): void => {
+      const tries = noted.get(partOf(of))
+      if (tries !== undefined) kept.set(partOf(of), tries)
+    },
   }
 }
 
