@@ -22,7 +22,7 @@ export function movingMs({ seed, queues }: Scenario, nowMs: number, promptMs: nu
 
 const moments = new WeakMap<QueueTrouble, readonly number[]>()
 
-/** When other numbers of queues begin to be used: a quarter of an hour after the tick notes more, a minute after less. */
+/** When other numbers are used: a quarter of an hour after the tick notes more, a minute after less. */
 function momentsIn(seed: number, { first, deployments }: QueueTrouble): readonly number[] {
   const kinds = [...new Set([first, ...deployments.map(({ used }) => used)].flatMap((used) => Object.keys(used)))]
   return kinds.flatMap((kind) => {
@@ -41,7 +41,9 @@ function momentsIn(seed: number, { first, deployments }: QueueTrouble): readonly
   })
 }
 
-/** It knows fewer queues than those that were in use before, or were about to be when the tick was to take that back. */
+/**
+ * It knows fewer queues than those that were in use before, or were about to be when the tick was to take that back.
+ */
 function isShort({ deployments }: QueueTrouble, known: QueueDeployment): boolean {
   const before = deployments[deployments.indexOf(known) - 1]
   if (before === undefined || known.atMs + known.takesMs + lateMs < before.atMs + noticeMs) return false
