@@ -109,7 +109,7 @@ export function createRegistry({ world, traits, climate, clear, onMade }: Regist
       call(far, life, { name: `registry.${name}` }, async () => {
         refuse(false)
         if (random.next() >= weather.lostAnswer) return work()
-        if (canBeLate && lateMsMax > 0) world.after(below(random, lateMsMax), () => void attempt(work))
+        if (canBeLate && lateMsMax > 0) world.after(below(random, lateMsMax), () => attempt(work))
         else work()
         return fails('outside lost its answer', new Error('the answer was lost'), world)
       })

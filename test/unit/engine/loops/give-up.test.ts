@@ -161,7 +161,7 @@ describe('an object in whose runs the process ended too often', () => {
 
   it.for([
     ['its spec was changed', async (): Promise<void> => change({ generation: 2 })],
-    ['its wait is over', async (): Promise<void> => void clock.moveTo((await store.get(key))?.engine.wait?.atMs ?? 0)],
+    ['its wait is over', async (): Promise<void> => clock.moveTo((await store.get(key))?.engine.wait?.atMs ?? 0)],
   ] as const)('runs in a process that starts later if %s', async ([, act]) => {
     await open([{ loop, key }])
     await act()

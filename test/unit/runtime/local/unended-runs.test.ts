@@ -44,7 +44,7 @@ describe('ends of the process in a row are counted', () => {
     }))
     const { runs: over, onGivenUp } = runs.takeGivenUp()
     expect([over, runs.takeGivenUp().runs]).toEqual([given, []])
-    for (const run of over) onGivenUp?.(run)
+    for (const one of over) onGivenUp?.(one)
     expect(runs.counts()).toEqual(new Map(Object.entries(counts).map(([name, ends]) => [textOf(name), ends])))
   })
 
@@ -88,7 +88,7 @@ async function live(known: UnendedCounts, { begins = [], ends = [], throws = [],
     }),
   ])
   const { runs: over, onGivenUp } = runs.takeGivenUp()
-  for (const run of by === 'refused' ? [] : over) onGivenUp?.(run)
+  for (const one of by === 'refused' ? [] : over) onGivenUp?.(one)
   for (const name of [...ends, ...throws]) await run(widget, name).catch(() => {})
   isOver = false
   for (const name of begins) void run(widget, name)
