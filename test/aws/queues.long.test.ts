@@ -120,7 +120,7 @@ it(
     expect(await queuesInUse()).toBe(1)
     for (const [count, noticeMs] of [
       [most, 15 * 60_000],
-      [1, 70_000],
+      [1, 130_000],
     ] as const) {
       used = count
       // The step before it is over then, and this one is noted.

@@ -23,8 +23,11 @@ const noticeMs = 15 * 60_000
 /** What clocks may differ by, twice. */
 const slackMs = 10_000
 
+/** So much later than it was decided on, at most, a plan is there for all to read: the tick has no more time. */
+const savedMs = 60_000
+
 /** As long before a step begins nobody knows otherwise: a plan of before is relied on no more, whatever clocks say. */
-const knownMs = planStaleMs + slackMs
+const knownMs = savedMs + planStaleMs + slackMs
 
 /** A plan that ends with so many queues: noted once, by the tick. */
 export function planQueues(plan: QueuePlan, count: number, nowMs: number): QueuePlan {

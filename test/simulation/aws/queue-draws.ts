@@ -39,7 +39,7 @@ const minuteMs = 60_000
 
 /** Source: shared/engine/wake/queue-plan.ts. */
 const noticeMs = 15 * minuteMs
-const knownMs = 70_000
+const knownMs = 130_000
 
 /** When another number begins to hold, if the ticks come in time. */
 interface History {
@@ -86,7 +86,7 @@ function historyOf(seed: number, random: SeededRandom, kinds: readonly KindName[
       continue
     }
     // Long before it holds, about then, and later.
-    const sinceMs = oneOf(random, [-8 * minuteMs, -75_000, 0, 90_000, 5 * minuteMs]) + below(random, 60_000)
+    const sinceMs = oneOf(random, [-8 * minuteMs, -135_000, 0, 90_000, 5 * minuteMs]) + below(random, 60_000)
     atMs = Math.max(atMs + 30_000, holdsMs + sinceMs)
     const backTakesMs = oneOf(random, [0, 20_000, 2 * minuteMs])
     const isBackGradual = backTakesMs > 0 && random.next() < 1 / 2

@@ -22,7 +22,7 @@ export function movingMs({ seed, queues }: Scenario, nowMs: number, promptMs: nu
 
 const moments = new WeakMap<QueueTrouble, readonly number[]>()
 
-/** When other numbers are used: a quarter of an hour after the tick notes more, a minute after less. */
+/** When other numbers are used: a quarter of an hour after the tick notes more, two minutes after less. */
 function momentsIn(seed: number, { first, deployments }: QueueTrouble): readonly number[] {
   const kinds = [...new Set([first, ...deployments.map(({ used }) => used)].flatMap((used) => Object.keys(used)))]
   return kinds.flatMap((kind) => {
@@ -67,9 +67,9 @@ const oldRunsMs = timeoutMs + 25_000
 const backMs = 25 * minuteMs
 
 const noticeMs = 15 * minuteMs
-const lessMs = 70_000
+const lessMs = 130_000
 /** A tick notes it, and what is held then has its turn. */
 const changeMs = 5 * minuteMs
 /** A tick, and what is noted so short before it begins is not taken back. */
-const lateMs = 135_000
+const lateMs = 195_000
 const latestMs = 4 * 60 * minuteMs

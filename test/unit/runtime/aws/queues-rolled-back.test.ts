@@ -159,7 +159,7 @@ it('the plan of a controller that shares a queue again ends with one', async () 
   await runFor(1, sharing)
   expect(noted).toBeUndefined()
   await runFor(60, deployed(4))
-  await runFor(2, sharing)
+  await runFor(3, sharing)
   const plans = JSON.parse(noted ?? '{}') as Readonly<Record<string, QueuePlan>>
   expect(new Set(keys.map((key) => findQueue(plans['shelf'] ?? [], key, clock.nowMs())))).toEqual(new Set([0]))
 })
