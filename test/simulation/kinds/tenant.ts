@@ -114,7 +114,8 @@ export interface TenantOptions {
   readonly isDeploying: boolean
 }
 
-export function tenantController({ life, outside, watcher, isDeploying }: TenantOptions): Controller {
+/** What a run does with an object of either version; nothing more is left to tell of a living one. */
+function createRun({ life, outside, watcher }: Omit<TenantOptions, 'isDeploying'>) {
   const tell = ({ metadata: { uid, name } }: Named, step: Omit<TenantStep, 'uid' | 'name'>): void =>
     watcher.tenant({ ...step, uid, name })
 
@@ -178,11 +179,15 @@ export function tenantController({ life, outside, watcher, isDeploying }: Tenant
     tell(tenant, { what: 'has bill', isLast: false, told: billed })
   }
 
-  const run = async (tenant: Named, value: number, ctx: Context): Promise<Outcome | undefined> => {
+  return async (tenant: Named, value: number, ctx: Context): Promise<Outcome | undefined> => {
     if (!ctx.removed) await live(tenant, ctx)
     return ctx.removed ? leave(tenant, value, ctx) : undefined
   }
+}
 
+export function tenantController({ isDeploying, ...options }: TenantOptions): Controller {
+  const { life, watcher } = options
+  const run = createRun(options)
   const grants = [{ kind: ConfigMap, access: 'write' }] as const
   const pace = { onRemoved: 'reconcile', grants, resync: false, timeout: '30s' } as const
   if (isDeploying && life.version === 1)
