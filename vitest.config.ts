@@ -17,6 +17,12 @@ const system = [
   'test/types/compiling.test.ts',
 ]
 
+/**
+ * Tests that measure how long requests hold the process. Beside others their collectors of memory share threads, and
+ * what one of them takes says nothing.
+ */
+const timed = ['test/unit/api/budget/**/*.test.ts']
+
 /** Files that the short form leaves out, for what they cost. */
 const long = isLong ? [] : ['**/*.long.test.ts']
 
@@ -39,13 +45,26 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: ['{test,examples}/**/*.test.ts'],
-          exclude: [...system, ...long],
+          exclude: [...system, ...timed, ...long],
           // Node loads the files, as it does where they are shipped: vitest's own loader takes more processor time.
           experimental: { viteModuleRunner: false, nodeLoader: false },
           pool: 'threads',
           isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'timed',
+          include: timed,
+          exclude: long,
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
       {
