@@ -72,7 +72,7 @@ async function runChecks(): Promise<number> {
 /** Of vitest.config.ts. */
 type Project = 'system' | 'pure' | 'timed'
 
-/** Tests that compute and tests that mostly wait fill the machine together. What measures time comes behind them, alone. */
+/** Tests that compute and tests that mostly wait fill the machine together. What measures time comes last, alone. */
 async function runTests(filters: readonly string[]): Promise<TestRun> {
   const [system, pure] = await Promise.all([runProject('system', filters), runProject('pure', filters)])
   return joinRuns([system, pure, await runProject('timed', filters)])
