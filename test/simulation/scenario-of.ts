@@ -40,12 +40,13 @@ export function scenarioOf(seed: number): Scenario {
   const tools = toolsOf(stream('tools'), plain)
   const relics = relicsOf(stream('relics'), plain)
   const mending = misfitOf(stream('misfit'))
+  const propagation = propagationOf(stream('propagation'))
   const deeds = deedsOf(stream('deeds'), plain)
   const tenants = tenantsOf(stream('tenants'), plain)
   return {
     ...plain,
     ...limitsOf(stream('limits'), plain),
-    ...propagationOf(stream('propagation')),
+    ...propagation,
     ...retryBudgetOf(stream('retry budget'), plain),
     ...slowedOf(stream('slowed'), plain),
     ...onceOf(stream('once')),
@@ -81,7 +82,8 @@ export function scenarioOf(seed: number): Scenario {
       ...hasteOf(stream('haste'), plain),
       ...deeds.steps,
       ...tenants,
-      ...shelvesOf(stream('shelves'), plain),
+      // Boxes that were let go would be in the way of those of the next Shelf of that name.
+      ...(propagation.propagation === 'Orphan' ? [] : shelvesOf(stream('shelves'), plain)),
       ...trunksOf(stream('trunks'), plain),
       ...tiesOf(stream('ties'), plain, tools.length > 0),
       ...dubsOf(stream('dubs'), plain),
