@@ -26,6 +26,13 @@ const timed = ['test/unit/api/budget/**/*.test.ts']
 /** Files that the short form leaves out, for what they cost. */
 const long = isLong ? [] : ['**/*.long.test.ts']
 
+/** Node loads the files, as it does where they are shipped: vitest's own loader takes more processor time. */
+const inThreads = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  pool: 'threads',
+  isolate: false,
+} as const
+
 /** Benches, chaos and the long form of the simulator are programs of their own: none of them is part of `npm test`. */
 export default defineConfig({
   test: {
@@ -46,10 +53,7 @@ export default defineConfig({
           name: 'pure',
           include: ['{test,examples}/**/*.test.ts'],
           exclude: [...system, ...timed, ...long],
-          // Node loads the files, as it does where they are shipped: vitest's own loader takes more processor time.
-          experimental: { viteModuleRunner: false, nodeLoader: false },
-          pool: 'threads',
-          isolate: false,
+          ...inThreads,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
@@ -60,9 +64,7 @@ export default defineConfig({
           name: 'timed',
           include: timed,
           exclude: long,
-          experimental: { viteModuleRunner: false, nodeLoader: false },
-          pool: 'threads',
-          isolate: false,
+          ...inThreads,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

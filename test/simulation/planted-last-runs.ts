@@ -64,14 +64,14 @@ export const plantedInLastRuns: readonly PlantedBug[] = [
     part,
   },
   {
-    bug: 'the notes of who is seen off are forgotten before that is written',
+    bug: 'a last run loses its notes before the record says that the run has ended',
     file: runner,
     find: '      await change(record, (live) => withoutRemoved(live, record, object))\n',
     replace: '      forgetOwn(ctx, last)\n      await change(record, (live) => withoutRemoved(live, record, object))\n',
     part,
   },
   {
-    bug: 'nobody is told of a last run that is lost',
+    bug: 'a lost last run leads to no event',
     file: 'shared/engine/loops/removed/route.ts',
     find: '      await tellLost(removed, String(error))\n',
     replace: '      void tellLost\n',

@@ -19,7 +19,7 @@ export interface UnendedRun {
 /** The runs that are to be given up at a start. */
 export interface GivingUp {
   readonly runs: readonly UnendedRun[]
-  /** Told of each run whose object says now that it is Stalled. */
+  /** Gets each run whose object has become Stalled by this start. */
   readonly onGivenUp?: (run: UnendedRun) => void
 }
 
@@ -49,8 +49,10 @@ export async function giveUp(
     const texts = textsOf(run)
     try {
       const stored = await tell(run)
-      for (const text of texts) untold.delete(text)
-      for (const text of stored === undefined ? [] : texts) givenUp.set(text, stored as StoredObject)
+      for (const text of texts) {
+        untold.delete(text)
+        if (stored !== undefined) givenUp.set(text, stored)
+      }
       return true
     } catch (error) {
       logger.error('object not given up; it waits until it can be written', { loop, ...key, error: String(error) })

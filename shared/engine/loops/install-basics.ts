@@ -11,7 +11,7 @@ import { createAccount } from './namespaces.ts'
  * What is there from the first moment: the default namespace with its ServiceAccount, and the kinds of the shipped
  * reconcilers, as this version has them. Throws INVALID for a definition that is refused, such as one that moves a
  * kind to another scope, TOO_LARGE for one in which somebody has left no room, and DAMAGED for one that cannot be read,
- * once the others are there. With `onRefused` the start goes on, and `onRefused` is told of the definition: a person
+ * once the others are there. With `onRefused` the start goes on, and `onRefused` gets the refused definition: a person
  * can mend it only while a control plane runs.
  */
 export async function installBasics(options: {
