@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { isLong } from './test/support/strength.ts'
+import { isLong, isQuick } from './test/support/strength.ts'
 
 /**
  * Tests that start processes or servers, or wait for real time: they mostly wait, so that many run at once, each file
@@ -44,6 +44,7 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000 } },
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/draws.ts'],
+    ...(isQuick && { runner: 'test/support/quick-runner.ts' }),
     restoreMocks: true,
     unstubGlobals: true,
     projects: [
@@ -54,7 +55,7 @@ export default defineConfig({
           include: ['{test,examples}/**/*.test.ts'],
           exclude: [...system, ...timed, ...long],
           ...inThreads,
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -7,32 +7,39 @@
  * what they cost, ten times the seeds and the runs of properties (test/support/strength.ts), lint by types, and a look
  * for dead code.
  *
- * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`.
+ * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`. Then all tests
+ * of these files run, costly ones, too.
+ *
+ * `npm test -- --costs` runs the tests of the short form one after the other, and writes down which take long: from
+ * then on `npm test` leaves these out (test/support/costly.ts).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { startVitest } from 'vitest/node'
+import { startVitest, type CliOptions } from 'vitest/node'
+import { costlyFile, costlyOf, readCostly, strangersIn, type Costly } from './support/costly.ts'
 import { joinRuns, testRunOf, type EndedTest, type TestRun } from './support/test-run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const given = process.argv.slice(2)
-const chosen = given.filter((one) => one !== '--long')
-const isLong = chosen.length < given.length || chosen.some((one) => one.includes('.long'))
+const chosen = given.filter((one) => one !== '--long' && one !== '--costs')
+const isLong = given.includes('--long') || chosen.some((one) => one.includes('.long'))
+const isForCosts = given.includes('--costs')
+const isQuick = !isLong && !isForCosts && chosen.length === 0
 
 /** A name, a command and its arguments. */
 type Check = readonly [string, string, ...string[]]
 
+/** Neither these nor the tests write into the tree, which may belong to another user. */
+const types: Check = ['types', 'tsc', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--checkers', '1']
 /** Without the rules that look at types, and so without a word on comments that allow what those forbid. */
 const quickLint: Check = ['lint', 'oxlint', '--report-unused-disable-directives-severity', 'off']
-/** Neither these nor the tests write into the tree, which may belong to another user. */
-const checks: readonly Check[] = [
-  ['types', 'tsc', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--checkers', '1'],
+const others: readonly Check[] = [
   isLong ? ['lint', 'oxlint', '--type-aware'] : quickLint,
   ['format', 'oxfmt', '--list-different'],
   ...(isLong ? [['dead code', 'knip'] as const] : []),
@@ -63,7 +70,7 @@ function seconds(startMs: number): string {
 }
 
 /** How many of them fail, one after the other: the tests take the rest of the machine. */
-async function runChecks(): Promise<number> {
+async function runChecks(checks: readonly Check[]): Promise<number> {
   let failed = 0
   for (const one of checks) if (!(await check(one))) failed++
   return failed
@@ -72,13 +79,44 @@ async function runChecks(): Promise<number> {
 /** Of vitest.config.ts. */
 type Project = 'system' | 'pure' | 'timed'
 
-/** Tests that compute and tests that mostly wait fill the machine together. What measures time comes last, alone. */
-async function runTests(filters: readonly string[]): Promise<TestRun> {
-  const [system, pure] = await Promise.all([runProject('system', filters), runProject('pure', filters)])
-  return joinRuns([system, pure, await runProject('timed', filters)])
+/** From here on a test is costly. Tests of the system mostly wait, while others compute. */
+const costlyMs: Readonly<Record<Project, number>> = { system: 600, pure: 60, timed: 150 }
+
+/** What the tests came to, and how many checks beside them failed. */
+interface Ended {
+  readonly run: TestRun
+  readonly failedChecks: number
 }
 
-async function runProject(project: Project, filters: readonly string[]): Promise<TestRun> {
+/**
+ * Tests that compute and tests that mostly wait fill the machine together. No other test runs beside those that measure
+ * time: they have one thread, and the compiler has a process of its own.
+ */
+async function runTests(filters: readonly string[]): Promise<Ended> {
+  const isWhole = filters.length === 0
+  const [system, pure, failed] = await Promise.all([
+    runProject('system', filters),
+    runProject('pure', filters),
+    runChecks(isWhole ? others : []),
+  ])
+  const [timed, failedLast] = await Promise.all([runProject('timed', filters), runChecks(isWhole ? [types] : [])])
+  return { run: joinRuns([system, pure, timed]), failedChecks: failed + failedLast }
+}
+
+/** What any test takes is its own here: none runs beside another. */
+async function noteCosts(): Promise<Ended> {
+  const runs: TestRun[] = []
+  let costly: Costly = {}
+  for (const [project, limitMs] of Object.entries(costlyMs) as [Project, number][]) {
+    const ended = await runProject(project, [], { maxWorkers: 1 })
+    runs.push(ended)
+    costly = { ...costly, ...costlyOf(ended.tests, limitMs) }
+  }
+  writeFileSync(join(root, costlyFile), `${JSON.stringify(costly, undefined, 2)}\n`)
+  return { run: joinRuns(runs), failedChecks: 0 }
+}
+
+async function runProject(project: Project, filters: readonly string[], more: CliOptions = {}): Promise<TestRun> {
   const startMs = performance.now()
   const vitest = await startVitest([...filters], {
     root,
@@ -86,6 +124,7 @@ async function runProject(project: Project, filters: readonly string[]): Promise
     configLoader: 'native',
     project: [project],
     passWithNoTests: true,
+    ...more,
   })
   const ended = testRunOf(vitest)
   await vitest.close()
@@ -94,38 +133,38 @@ async function runProject(project: Project, filters: readonly string[]): Promise
   return ended
 }
 
-function brokenRun(error: unknown): TestRun {
+function brokenRun(error: unknown): Ended {
   console.error(error)
-  return { tests: [], troubles: [String(error)] }
+  return { run: { tests: [], troubles: [String(error)] }, failedChecks: 0 }
 }
 
 /** The last lines, and how many failures there are in all. */
-function report({ tests, troubles }: TestRun, failedChecks: number): number {
+function report({ run: { tests, troubles }, failedChecks }: Ended): number {
   const inState = (wanted: EndedTest['state']): readonly EndedTest[] => tests.filter(({ state }) => state === wanted)
   const skipped = inState('skipped')
   for (const trouble of troubles) console.log(`FAILED ${trouble}`)
+  const strangers = isQuick ? strangersIn(readCostly(), tests) : []
+  for (const stranger of strangers) console.log(`FAILED ${costlyFile} names a test that does not exist: ${stranger}`)
   for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason ?? 'without a reason'))
     console.log(`skipped: ${some[0]?.fullName}${some.length > 1 ? ` and ${some.length - 1} more` : ''}: ${reason}`)
   const left = isLong ? 0 : globSync('test/**/*.long.test.ts', { cwd: root }).length
   if (left > 0) console.log(`left out: ${left} files: npm run test:long`)
   const withoutReason = skipped.filter(({ reason }) => reason === undefined).length
-  const failed = failedChecks + troubles.length + inState('failed').length + withoutReason
+  const failed = failedChecks + troubles.length + strangers.length + inState('failed').length + withoutReason
   console.log(`${inState('passed').length} passed, ${failed} failed, ${skipped.length} skipped`)
   return failed
 }
 
 if (chosen.some((one) => one.startsWith('-'))) {
-  console.log('usage: npm test -- [--long] [path …]')
+  console.log('usage: npm test -- [--long | --costs] [path …]')
   process.exit(chosen.includes('--help') ? 0 : 1)
 }
 if (isLong) process.env['SETPOINT_TESTS'] = 'long'
+if (isQuick) process.env['SETPOINT_TESTS'] = 'quick'
 // Programs that tests start load the same modules over and over: Node keeps them compiled here.
 const compiled = mkdtempSync(join(tmpdir(), 'setpoint-compiled-'))
 process.env['NODE_COMPILE_CACHE'] ??= compiled
-const [failedChecks, ended] = await Promise.all([
-  chosen.length > 0 ? 0 : runChecks(),
-  runTests(chosen).catch(brokenRun),
-])
+const ended = await (isForCosts ? noteCosts() : runTests(chosen)).catch(brokenRun)
 rmSync(compiled, { recursive: true, force: true })
-const failed = report(ended, failedChecks)
+const failed = report(ended)
 process.exit(failed === 0 ? 0 : 1)

@@ -4,6 +4,9 @@
  */
 export const isLong = process.env['SETPOINT_TESTS'] === 'long'
 
+/** `npm test` of the whole tree: the short form, without the tests of costly.json. Files that are named run whole. */
+export const isQuick = process.env['SETPOINT_TESTS'] === 'quick'
+
 /**
  * What properties draw from: the same in every run, so that a test fails for a change and not for the day.
  * `SETPOINT_DRAWS=7` draws others.

@@ -18,6 +18,8 @@ export interface EndedTest {
   readonly state: 'passed' | 'failed' | 'skipped'
   /** Why it was skipped: the argument of `context.skip()`, or `meta.skipped` of the test or of a suite around it. */
   readonly reason?: string
+  /** How long it ran, with its hooks. */
+  readonly tookMs: number
 }
 
 declare module 'vitest' {
@@ -55,6 +57,7 @@ function endedTest(test: TestCase, root: string): EndedTest {
     fullName: test.fullName,
     state: result.state === 'pending' ? 'failed' : result.state,
     ...(reason !== undefined && { reason }),
+    tookMs: test.diagnostic()?.duration ?? 0,
   }
 }
 
