@@ -35,11 +35,11 @@ const isQuick = !isLong && !isForCosts && chosen.length === 0
 /** A name, a command and its arguments. */
 type Check = readonly [string, string, ...string[]]
 
-/** Neither these nor the tests write into the tree, which may belong to another user. */
-const types: Check = ['types', 'tsc', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--checkers', '1']
 /** Without the rules that look at types, and so without a word on comments that allow what those forbid. */
 const quickLint: Check = ['lint', 'oxlint', '--report-unused-disable-directives-severity', 'off']
-const others: readonly Check[] = [
+/** Neither these nor the tests write into the tree, which may belong to another user. */
+const checks: readonly Check[] = [
+  ['types', 'tsc', '--incremental', 'false', '--tsBuildInfoFile', 'null', '--checkers', '1'],
   isLong ? ['lint', 'oxlint', '--type-aware'] : quickLint,
   ['format', 'oxfmt', '--list-different'],
   ...(isLong ? [['dead code', 'knip'] as const] : []),
@@ -70,7 +70,7 @@ function seconds(startMs: number): string {
 }
 
 /** How many of them fail, one after the other: the tests take the rest of the machine. */
-async function runChecks(checks: readonly Check[]): Promise<number> {
+async function runChecks(): Promise<number> {
   let failed = 0
   for (const one of checks) if (!(await check(one))) failed++
   return failed
@@ -90,17 +90,15 @@ interface Ended {
 
 /**
  * Tests that compute and tests that mostly wait fill the machine together. No other test runs beside those that measure
- * time: they have one thread, and the compiler has a process of its own.
+ * time. These have one thread, so the checks, which are processes of their own, run then.
  */
 async function runTests(filters: readonly string[]): Promise<Ended> {
-  const isWhole = filters.length === 0
-  const [system, pure, failed] = await Promise.all([
-    runProject('system', filters),
-    runProject('pure', filters),
-    runChecks(isWhole ? others : []),
+  const [system, pure] = await Promise.all([runProject('system', filters), runProject('pure', filters)])
+  const [timed, failedChecks] = await Promise.all([
+    runProject('timed', filters),
+    filters.length === 0 ? runChecks() : 0,
   ])
-  const [timed, failedLast] = await Promise.all([runProject('timed', filters), runChecks(isWhole ? [types] : [])])
-  return { run: joinRuns([system, pure, timed]), failedChecks: failed + failedLast }
+  return { run: joinRuns([system, pure, timed]), failedChecks }
 }
 
 /** What any test takes is its own here: none runs beside another. */

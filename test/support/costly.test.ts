@@ -6,7 +6,7 @@ function ended(file: string, fullName: string, tookMs: number, state: EndedTest[
   return { file, name: fullName, fullName, state, tookMs }
 }
 
-it('a test is costly from the limit on, if it passed', () => {
+it('a test is costly from the limit on, if it passed and says nothing of the whole tree', () => {
   const tests = [
     ended('b.test.ts', 'z', 100),
     ended('b.test.ts', 'y > a', 250),
@@ -14,6 +14,7 @@ it('a test is costly from the limit on, if it passed', () => {
     ended('a.test.ts', 'slow', 101),
     ended('a.test.ts', 'broken', 900, 'failed'),
     ended('c.test.ts', 'left out', 0, 'skipped'),
+    ended('test/architecture/layers.test.ts', 'slow', 900),
   ]
   expect(JSON.stringify(costlyOf(tests, 100))).toBe('{"a.test.ts":["slow"],"b.test.ts":["y > a","z"]}')
 })
