@@ -9,24 +9,38 @@ interface Life {
   readonly begins?: readonly string[]
   readonly ends?: readonly string[]
   readonly throws?: readonly string[]
-  /** `refused`: what is to be given up could not be written, and it stops. */
-  readonly by: 'poison' | 'stop' | 'refused'
+  readonly by: 'poison' | 'stop'
+  /** What is to be given up could not be written. */
+  readonly isRefused?: true
 }
 
 const crash = (...begins: string[]): Life => ({ begins, by: 'poison' })
 
 describe('ends of the process in a row are counted', () => {
+  /** What stands for an object that was given up. */
+  const given = 1_000
   const thrice = [crash('a'), crash('a'), crash('a')]
   it.for<[string, readonly Life[], Record<string, number>, Record<string, 'now' | 'before'>]>([
     ['for what is under way', [crash('a')], { a: 1 }, {}],
     ['for all that is under way', [crash('a', 'b')], { a: 1, b: 1 }, {}],
     ['for the same object once', [crash('a', 'a')], { a: 1 }, {}],
-    ['up to three, which give it up', [crash('a'), crash('a'), crash('a', 'b')], { a: 4, b: 1 }, { a: 'now' }],
-    ['and each further one gives it up again', [...thrice, crash('a')], { a: 4 }, { a: 'now' }],
-    ['and a start after a stop tells it only', [...thrice, { by: 'stop' }], { a: 4 }, { a: 'before' }],
-    ['and so does one after the end of another', [...thrice, crash('b')], { a: 4, b: 1 }, { a: 'before' }],
-    ['and each start until it could be written', [...thrice, { by: 'refused' }], { a: 4 }, { a: 'now' }],
-    ['for two in turns', [...thrice, crash('b'), crash('b'), crash('b')], { a: 4, b: 4 }, { a: 'before', b: 'now' }],
+    ['up to three, which give it up', [crash('a'), crash('a'), crash('a', 'b')], { a: given, b: 1 }, { a: 'now' }],
+    ['and each further one gives it up again', [...thrice, crash('a')], { a: given }, { a: 'now' }],
+    ['and a start after a stop tells it only', [...thrice, { by: 'stop' }], { a: given }, { a: 'before' }],
+    ['and so does one after the end of another', [...thrice, crash('b')], { a: given, b: 1 }, { a: 'before' }],
+    [
+      'and each start until it could be written',
+      [...thrice, { by: 'stop', isRefused: true }],
+      { a: given },
+      { a: 'now' },
+    ],
+    ['and so does an end before that', [...thrice, { ...crash('a'), isRefused: true }], { a: given }, { a: 'now' }],
+    [
+      'for two in turns',
+      [...thrice, crash('b'), crash('b'), crash('b')],
+      { a: given, b: given },
+      { a: 'before', b: 'now' },
+    ],
     ['until a run of what was given up ends', [...thrice, { ends: ['a'], by: 'stop' }], {}, {}],
     ['though it did not run between', [crash('a'), crash('b'), crash('a')], { a: 2, b: 1 }, {}],
     ['but not when asked to end', [crash('a'), { begins: ['a', 'b'], by: 'stop' }], { a: 1 }, {}],
@@ -37,13 +51,13 @@ describe('ends of the process in a row are counted', () => {
     let known: UnendedCounts = new Map()
     for (const life of lives) known = await live(known, life)
     const runs = createUnendedRuns(known)
-    const given = Object.entries(givenUp).map(([name, when]) => ({
+    const expected = Object.entries(givenUp).map(([name, when]) => ({
       loop: 'widget',
       key: keyOf(name),
       isGivenUp: when === 'before',
     }))
     const { runs: over, onGivenUp } = runs.takeGivenUp()
-    expect([over, runs.takeGivenUp().runs]).toEqual([given, []])
+    expect([over, runs.takeGivenUp().runs]).toEqual([expected, []])
     for (const one of over) onGivenUp?.(one)
     expect(runs.counts()).toEqual(new Map(Object.entries(counts).map(([name, ends]) => [textOf(name), ends])))
   })
@@ -77,7 +91,10 @@ describe('ends of the process in a row are counted', () => {
 })
 
 /** The counts that a process leaves behind. */
-async function live(known: UnendedCounts, { begins = [], ends = [], throws = [], by }: Life): Promise<UnendedCounts> {
+async function live(
+  known: UnendedCounts,
+  { begins = [], ends = [], throws = [], by, isRefused }: Life,
+): Promise<UnendedCounts> {
   let isOver = true
   const runs = createUnendedRuns(known)
   const [widget] = runs.follow([
@@ -88,7 +105,7 @@ async function live(known: UnendedCounts, { begins = [], ends = [], throws = [],
     }),
   ])
   const { runs: over, onGivenUp } = runs.takeGivenUp()
-  for (const one of by === 'refused' ? [] : over) onGivenUp?.(one)
+  for (const one of isRefused === true ? [] : over) onGivenUp?.(one)
   for (const name of [...ends, ...throws]) await run(widget, name).catch(() => {})
   isOver = false
   for (const name of begins) void run(widget, name)
