@@ -34,13 +34,6 @@ export const plantedLocally: readonly PlantedBug[] = (
       replace: 'if (waiting !== undefined && waiting < 0n) safe = waiting - 1n',
     },
     {
-      bug: 'a turn that is delayed counts as over',
-      file: progress,
-      find: '          letWait(loop, key, position)\n          return turn.delay(ms)',
-      replace: '          return turn.delay(ms)',
-      part: 'slowed',
-    },
-    {
       bug: 'an object whose runs end the process is not given up',
       file: 'shared/runtime/local/unended-runs.ts',
       find: 'const endsMax = 3',
