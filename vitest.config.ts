@@ -55,7 +55,8 @@ export default defineConfig({
           include: ['{test,examples}/**/*.test.ts'],
           exclude: [...system, ...timed, ...long],
           ...inThreads,
-          maxWorkers: 2,
+          // Of the long form more is to compute, beside as many tests of the system.
+          maxWorkers: isLong ? 3 : 2,
           sequence: { groupOrder: 1 },
         },
       },
