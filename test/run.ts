@@ -7,8 +7,8 @@
  * what they cost, ten times the seeds and the runs of properties (test/support/strength.ts), lint by types, and a look
  * for dead code.
  *
- * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`. Then all tests
- * of these files run, costly ones, too.
+ * Arguments choose test files, as with vitest, and leave out the checks: `npm test -- test/unit/model`. Then
+ * costly tests of these files run, too.
  *
  * `npm test -- --costs` runs the tests of the short form one after the other, and writes down which take long: from
  * then on `npm test` leaves these out (test/support/costly.ts).
@@ -89,19 +89,17 @@ interface Ended {
 }
 
 /**
- * Tests that compute and tests that mostly wait fill the machine together. No other test runs beside those that measure
- * time. These have one thread, so the checks, which are processes of their own, run then.
+ * Tests that compute and tests that mostly wait fill the machine together. Tests that measure time come last, and no
+ * other test runs beside them. They have one thread, so the checks, which are processes of their own, run then.
  */
 async function runTests(filters: readonly string[]): Promise<Ended> {
-  const [system, pure] = await Promise.all([runProject('system', filters), runProject('pure', filters)])
-  const [timed, failedChecks] = await Promise.all([
-    runProject('timed', filters),
-    filters.length === 0 ? runChecks() : 0,
-  ])
+  const run = (project: Project): Promise<TestRun> => runProject(project, filters).catch(brokenRun)
+  const [system, pure] = await Promise.all([run('system'), run('pure')])
+  const [timed, failedChecks] = await Promise.all([run('timed'), filters.length === 0 ? runChecks() : 0])
   return { run: joinRuns([system, pure, timed]), failedChecks }
 }
 
-/** What any test takes is its own here: none runs beside another. */
+/** One test runs at a time here, so that what each takes is its own. */
 async function noteCosts(): Promise<Ended> {
   const runs: TestRun[] = []
   let costly: Costly = {}
@@ -131,9 +129,9 @@ async function runProject(project: Project, filters: readonly string[], more: Cl
   return ended
 }
 
-function brokenRun(error: unknown): Ended {
+function brokenRun(error: unknown): TestRun {
   console.error(error)
-  return { run: { tests: [], troubles: [String(error)] }, failedChecks: 0 }
+  return { tests: [], troubles: [String(error)] }
 }
 
 /** The last lines, and how many failures there are in all. */
@@ -153,8 +151,8 @@ function report({ run: { tests, troubles }, failedChecks }: Ended): number {
   return failed
 }
 
-if (chosen.some((one) => one.startsWith('-'))) {
-  console.log('usage: npm test -- [--long | --costs] [path …]')
+if (chosen.some((one) => one.startsWith('-')) || (isForCosts && given.length > 1)) {
+  console.log('usage: npm test -- [--long] [path …] | --costs')
   process.exit(chosen.includes('--help') ? 0 : 1)
 }
 if (isLong) process.env['SETPOINT_TESTS'] = 'long'
@@ -162,7 +160,7 @@ if (isQuick) process.env['SETPOINT_TESTS'] = 'quick'
 // Programs that tests start load the same modules over and over: Node keeps them compiled here.
 const compiled = mkdtempSync(join(tmpdir(), 'setpoint-compiled-'))
 process.env['NODE_COMPILE_CACHE'] ??= compiled
-const ended = await (isForCosts ? noteCosts() : runTests(chosen)).catch(brokenRun)
+const ended = await (isForCosts ? noteCosts() : runTests(chosen))
 rmSync(compiled, { recursive: true, force: true })
 const failed = report(ended)
 process.exit(failed === 0 ? 0 : 1)
