@@ -82,7 +82,7 @@ export function scenarioOf(seed: number): Scenario {
       ...hasteOf(stream('haste'), plain),
       ...deeds.steps,
       ...tenants,
-      // Boxes that were let go would be in the way of those of the next Shelf of that name.
+      // An orphaned Box keeps its name, so the next Shelf of the same name could not make its own Box.
       ...(propagation.propagation === 'Orphan' ? [] : shelvesOf(stream('shelves'), plain)),
       ...trunksOf(stream('trunks'), plain),
       ...tiesOf(stream('ties'), plain, tools.length > 0),

@@ -12,7 +12,7 @@ import { parseRegression } from './shrink.ts'
 import { simulate } from './simulate.ts'
 import { isLong, pick, share } from '../support/strength.ts'
 
-/** `npm run sim -- --seeds A..B` runs as many as it is asked for. Of many one in sixteen runs twice. */
+/** `npm run sim -- --seeds A..B` runs any number. In the long form one seed in sixteen runs twice. */
 const seeds = isLong ? 300 : 6
 const threads = 2
 const herd = share(10_000)

@@ -9,14 +9,14 @@ export type Costly = Readonly<Record<string, readonly string[]>>
 
 export const costlyFile = 'test/support/costly.json'
 
-/** Why a report says that it did not run. */
+/** The reason in the report of a run that left such a test out. */
 export const costlyReason = `npm run test:long (${costlyFile})`
 
 export function readCostly(): Costly {
   return JSON.parse(readFileSync(new URL('costly.json', import.meta.url), 'utf8')) as Costly
 }
 
-/** Whether the tree is in order: whoever changes it wants to know at once. */
+/** These tests look at the whole tree. A person who changes a file wants their result at once. */
 const alwaysRun = /^test\/(architecture|docs)\//
 
 /** Of tests that ran one after the other, in the order of files and names. */
@@ -29,7 +29,7 @@ export function costlyOf(tests: readonly EndedTest[], limitMs: number): Costly {
   return Object.fromEntries(files.map(([file, some]) => [file, some.map(({ fullName }) => fullName).toSorted()]))
 }
 
-/** What the list names, and the run did not come by: a test that has another name now. */
+/** The names in the list that no test of the run has: somebody has renamed or removed the test. */
 export function strangersIn(costly: Costly, tests: readonly EndedTest[]): readonly string[] {
   const known = new Set(tests.map(({ file, fullName }) => `${file} > ${fullName}`))
   return Object.entries(costly)

@@ -29,8 +29,8 @@ export type UnendedCounts = ReadonlyMap<string, number>
 /** So many ends of the process in a row give an object up. */
 const endsMax = 3
 /**
- * What is counted of a run that was given up, until the process ends in it once more: no row of ends becomes so long.
- * Of an object that cannot be written the row goes on behind the third end.
+ * The count of a run that was given up, until the process ends in it once more. No other count comes so far. The count
+ * of an object that cannot be written goes on behind the third end.
  */
 const givenUpEnds = 1_000
 /** So many are counted: the process may end with very many runs under way. */

@@ -5,7 +5,7 @@ import type { End, LocalTrouble, Scenario, Step } from '../scenario.ts'
 import { runPool } from '../seed-pool.ts'
 import { simulate } from '../simulate.ts'
 
-/** `npm run sim -- --engine local --seeds A..B` runs as many as it is asked for. Of many one in sixteen runs twice. */
+/** `npm run sim -- --engine local --seeds A..B` runs any number. In the long form one seed in sixteen runs twice. */
 const seeds = isLong ? 150 : 4
 
 describe('the local engine in a simulated process', () => {
