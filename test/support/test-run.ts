@@ -18,6 +18,8 @@ export interface EndedTest {
   readonly state: 'passed' | 'failed' | 'skipped'
   /** Why it was skipped: the argument of `context.skip()`, or `meta.skipped` of the test or of a suite around it. */
   readonly reason?: string
+  /** What its first error says, if it failed. */
+  readonly error?: string
   /** How long it ran, with its hooks. */
   readonly tookMs: number
 }
@@ -57,6 +59,8 @@ function endedTest(test: TestCase, root: string): EndedTest {
     fullName: test.fullName,
     state: result.state === 'pending' ? 'failed' : result.state,
     ...(reason !== undefined && { reason }),
+    ...(result.state === 'failed' && { error: messageOf(result.errors[0]) }),
+    ...(result.state === 'pending' && { error: 'it did not end' }),
     tookMs: test.diagnostic()?.duration ?? 0,
   }
 }
