@@ -152,8 +152,8 @@ function report({ run: { tests, troubles }, failedChecks }: Ended): number {
   return failed
 }
 
-function firstLine(text = 'without an error'): string {
-  return text.trim().split('\n', 1)[0] ?? ''
+function firstLine(said = 'without an error'): string {
+  return said.trim().split('\n', 1)[0] ?? ''
 }
 
 if (chosen.some((one) => one.startsWith('-')) || (isForCosts && given.length > 1)) {
