@@ -89,9 +89,11 @@ export async function makeToken({ request }: Pick<Stage, 'request'>): Promise<st
   return (JSON.parse(text) as { readonly status: { readonly token: string } }).status.token
 }
 
+/** A write that comes after the list is in the watch, however slow the machine is. */
 async function watching({ request }: Stage): Promise<void> {
   const list = await request('GET', `${objects}/shelves`)
   const { metadata } = JSON.parse(list.text) as { readonly metadata: { readonly resourceVersion: string } }
+  await patch(request, `${objects}/shelves/first`, { metadata: { annotations: { 'example.dev/shade': 'oak' } } })
   const watch = `${objects}/shelves?watch=true&timeoutSeconds=4&resourceVersion=${metadata.resourceVersion}`
   await request('GET', watch)
 }
