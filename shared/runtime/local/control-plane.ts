@@ -21,6 +21,7 @@ import { backupPath, createBackupOperation } from './backup-operation.ts'
 import { createDamageLook } from './damage-look.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { Opened } from './opened.ts'
+import { findOpenFiles } from './own-files.ts'
 import { startReplaceableCore, type ReplaceableCore } from './replaceable-core.ts'
 import type { LocalCoreOptions } from './core.ts'
 import { startCoreWithRoles } from './core-with-roles.ts'
@@ -136,6 +137,7 @@ export async function startLocalControlPlane({
   )
   const kubeconfig = join(directory, 'kubeconfig')
   writeKubeconfig(kubeconfig, ownUrl(server.url), endpoint)
+  tellOpenFiles(directory, logger)
   const look = createDamageLook({ ...ports, clock: systemClock, logger })
   const looked = { ...ports, areAllRead: look.isDone }
   const surroundings = await createSurroundings({ directory, ports: looked, records, signIn, token: endpoint.token })
@@ -170,6 +172,12 @@ function tellFoundDamage({ foundDamage, accepted }: GuardedPorts, logger: Logger
   if (foundDamage.length === 0) return
   const found = foundDamage.slice(0, 10)
   logger.warn('the database was damaged beside its states: made anew from them, and every object runs once', { found })
+}
+
+/** The directory itself may be passed by others, for what reconcilers keep in it. */
+function tellOpenFiles(directory: string, logger: Logger): void {
+  const files = [...findOpenFiles(directory)]
+  if (files.length > 0) logger.warn('other accounts can read files that hold secrets: chmod o= these', { files })
 }
 
 interface Stopped {

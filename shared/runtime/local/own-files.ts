@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { kubeconfigHead } from '../../adapters/local/https/kubeconfig.ts'
 import { applicationId } from '../../adapters/local/sqlite/sqlite-schema.ts'
@@ -24,6 +24,21 @@ export function isOwnFile(file: string): boolean {
 }
 
 const secretNames: ReadonlySet<string> = new Set([...keyNames, 'authority.pem', 'server.pem', 'token', 'kubeconfig'])
+
+/**
+ * Those of a directory that hold a secret, and that every account of the machine may read, as after a copy that did not
+ * keep their rights. What a group may read is meant for it, as in a volume of Kubernetes.
+ */
+export function findOpenFiles(directory: string): readonly string[] {
+  // Systems without accounts as these tell of no rights.
+  if (process.getuid === undefined) return []
+  return [...secretNames, basename(database)].filter((name) => {
+    const found = statSync(join(directory, name), { throwIfNoEntry: false })
+    return found !== undefined && (found.mode & othersRead) !== 0
+  })
+}
+
+const othersRead = 0o004
 
 /** A certificate may stand ahead of its key. */
 const headLength = 16_384
