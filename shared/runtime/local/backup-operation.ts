@@ -37,7 +37,13 @@ export function createBackupOperation({ directory, copyTo }: BackupOptions): Pla
   }
 }
 
-/** With what SQLite has beside it, as where the disk is full. */
+/** With what SQLite has beside it, as where the disk is full. Throws UNAVAILABLE where a directory has such a name. */
 export function removeCopy(copy: string): void {
-  for (const file of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`]) rmSync(file, { force: true })
+  for (const file of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`]) {
+    try {
+      rmSync(file, { force: true })
+    } catch (cause) {
+      throw new OperatingError('UNAVAILABLE', `cannot remove ${file}: ${(cause as Error).message}`, { cause })
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { askHealth } from '../../../../shared/runtime/local/health.ts'
@@ -35,4 +35,15 @@ it('says of which file it takes no writes, and writes its key again', async () =
   rmSync(at('secrets.key'))
   await plane.stop(0)
   expect(readFileSync(at('secrets.key'), 'utf8')).toBe(key)
+})
+
+it('does not start where a directory has the name of a file that it makes, and says so', async () => {
+  using other = temporaryDirectory('plane')
+  const copy = join(other.path, 'backup.tmp')
+  mkdirSync(copy)
+  const refused = startLocalControlPlane({ port: 0, dataDirectory: other.path, controllers: () => [] })
+  await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining(copy) })
+  rmSync(copy, { recursive: true })
+  const plane = await startLocalControlPlane({ port: 0, dataDirectory: other.path, controllers: () => [] })
+  await plane.stop(0)
 })

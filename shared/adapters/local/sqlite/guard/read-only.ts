@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, rmSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { OperatingError } from '../../../../model/errors.ts'
 import { isBusy, isUnwritable } from '../sqlite-errors.ts'
 import { nameMarkFile } from './findings.ts'
 import { nameIndexFile, nameLogFile } from './write-ahead-log.ts'
@@ -16,6 +17,9 @@ function readAt<Result>(
   location: URL,
   look: (connection: DatabaseSync) => Result,
 ): Result | 'in use' | Error {
+  // To open a pipe waits for somebody to write into it.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    return new OperatingError('UNAVAILABLE', `cannot open ${file}: it is no file`)
   const index = nameIndexFile(file)
   const hadIndex = existsSync(index)
   const connection = new DatabaseSync(location, { readOnly: true, open: false })

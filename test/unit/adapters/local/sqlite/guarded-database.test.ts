@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -456,6 +457,13 @@ describe('what is told before it is opened', () => {
     expect(readOnly(at('none.db'), () => 1)).toMatchObject({ message: 'unable to open database file' })
     // It was let go.
     expect(run()).toBe(false)
+  })
+
+  it('does not wait at a pipe, and neither does a start', () => {
+    execFileSync('mkfifo', [file])
+    const message = `cannot open ${file}: it is no file`
+    expect(readOnly(file, () => 1)).toMatchObject({ code: 'UNAVAILABLE', message })
+    expect(run).toThrow(message)
   })
 })
 
