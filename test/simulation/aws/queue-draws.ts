@@ -7,13 +7,13 @@ import { below, oneOf } from '../world.ts'
 import { learnsAtMs } from './deployments.ts'
 
 /**
- * One seed in ten: controllers have several queues, whose number changes for an hour, and users act all that time, most
- * about the moments at which another number begins to hold. Who is away for a while has a queue that comes and goes of
- * its own accord.
+ * One seed in thirty: controllers have several queues, whose number changes for an hour, and users act all that time,
+ * most about the moments at which another number begins to hold. Such a seed takes as long as five others. Who is away
+ * for a while has a queue that comes and goes of its own accord.
  */
 export function queuesOf(seed: number, scenario: Scenario): Partial<Pick<Scenario, 'queues' | 'steps' | 'climate'>> {
   const random = createSeededRandom(seed).fork('queues')
-  if (random.next() >= 1 / 10 || scenario.herd > 0 || scenario.absent !== undefined) return {}
+  if (random.next() >= 1 / 30 || scenario.herd > 0 || scenario.absent !== undefined) return {}
   const others = kindsIn(scenario).filter((kind) => kind !== 'Gadget' && random.next() < 1 / 3)
   const { trouble, momentsMs } = historyOf(seed, random, ['Gadget', ...others])
   const steps = [
