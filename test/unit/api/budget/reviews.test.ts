@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { threadTimeMs } from '../../../support/processor-time.ts'
+import { processorMsOf } from '../../../support/processor-time.ts'
 import { createHarness } from '../harness.ts'
 
 test('a tenant cannot hold the process by a LocalSubjectAccessReview that repeats a group', async () => {
@@ -33,12 +33,10 @@ test('a tenant cannot hold the process by a LocalSubjectAccessReview that repeat
       'alice',
     )
   const groups = Array.from({ length: 80_000 }, () => 'g')
-  const beganMs = threadTimeMs()
-  await send(
-    'POST /apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews',
-    { spec: { user: 'x', groups, resourceAttributes: { namespace: 'default', verb: 'get', resource: 'secrets' } } },
-    'alice',
+  const review = { user: 'x', groups, resourceAttributes: { namespace: 'default', verb: 'get', resource: 'secrets' } }
+  const tookMs = await processorMsOf(() =>
+    send('POST /apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews', { spec: review }, 'alice'),
   )
-  expect(threadTimeMs() - beganMs).toBeLessThan(400)
+  expect(tookMs).toBeLessThan(400)
   harness.close()
 })
