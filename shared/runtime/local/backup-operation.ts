@@ -31,8 +31,8 @@ export function createBackupOperation({ directory, copyTo }: BackupOptions): Pla
       await new Promise((resolve, reject) => body.once('open', resolve).once('error', reject))
       return { status: 200, headers: { 'content-type': 'application/vnd.sqlite3' }, body }
     } finally {
-      removeCopy(copy)
       isBusy = false
+      removeCopy(copy)
     }
   }
 }

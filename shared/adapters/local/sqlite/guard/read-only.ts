@@ -17,13 +17,11 @@ function readAt<Result>(
   location: URL,
   look: (connection: DatabaseSync) => Result,
 ): Result | 'in use' | Error {
-  // To open a pipe waits for somebody to write into it.
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
-    return new OperatingError('UNAVAILABLE', `cannot open ${file}: it is no file`)
   const index = nameIndexFile(file)
   const hadIndex = existsSync(index)
   const connection = new DatabaseSync(location, { readOnly: true, open: false })
   try {
+    refusePipe(file)
     connection.open()
     return look(connection)
   } catch (error) {
@@ -32,6 +30,12 @@ function readAt<Result>(
     if (connection.isOpen) connection.close()
     if (!hadIndex) rmSync(index, { force: true })
   }
+}
+
+/** To open a pipe waits for somebody to write into it. */
+function refusePipe(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new OperatingError('UNAVAILABLE', `cannot open ${file}: it is no file`)
 }
 
 /** Why a database cannot be read that may be whole; undefined if the error is another. */
