@@ -139,7 +139,7 @@ function report({ run: { tests, troubles }, failedChecks }: Ended): number {
   const inState = (wanted: EndedTest['state']): readonly EndedTest[] => tests.filter(({ state }) => state === wanted)
   const skipped = inState('skipped')
   for (const trouble of troubles) console.log(`FAILED ${trouble}`)
-  for (const one of inState('failed')) console.log(`FAILED ${one.file} > ${one.fullName}: ${firstLine(one.error)}`)
+  for (const one of inState('failed')) console.log(`FAILED ${one.file} > ${one.fullName}: ${one.error ?? ''}`)
   const strangers = isQuick ? strangersIn(readCostly(), tests) : []
   for (const stranger of strangers) console.log(`FAILED ${costlyFile} names a test that does not exist: ${stranger}`)
   for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason ?? 'without a reason'))
@@ -150,10 +150,6 @@ function report({ run: { tests, troubles }, failedChecks }: Ended): number {
   const failed = failedChecks + troubles.length + strangers.length + inState('failed').length + withoutReason
   console.log(`${inState('passed').length} passed, ${failed} failed, ${skipped.length} skipped`)
   return failed
-}
-
-function firstLine(said = 'without an error'): string {
-  return said.trim().split('\n', 1)[0] ?? ''
 }
 
 if (chosen.some((one) => one.startsWith('-')) || (isForCosts && given.length > 1)) {

@@ -59,7 +59,8 @@ describe('the client of DynamoDB', () => {
     expect(requestFailure(error)).toBe('unknown')
   })
 
-  // Where the test itself stands still for most of a second, an answer comes too late. By one turn that is no rule.
+  // An answer comes too late where the test itself stands still for most of a second: then it is tried again. A client
+  // that counts the wait for a connection fails each time.
   it('has what waits behind many others wait ahead of its own time', { retry: 4 }, async () => {
     let [atOnce, most] = [0, 0]
     const { client, requests } = await clientOf((reply) => {

@@ -18,7 +18,7 @@ export interface EndedTest {
   readonly state: 'passed' | 'failed' | 'skipped'
   /** Why it was skipped: the argument of `context.skip()`, or `meta.skipped` of the test or of a suite around it. */
   readonly reason?: string
-  /** What its first error says, if it failed. */
+  /** The first line of its first error, if it failed. */
   readonly error?: string
   /** How long it ran, with its hooks. */
   readonly tookMs: number
@@ -59,7 +59,7 @@ function endedTest(test: TestCase, root: string): EndedTest {
     fullName: test.fullName,
     state: result.state === 'pending' ? 'failed' : result.state,
     ...(reason !== undefined && { reason }),
-    ...(result.state === 'failed' && { error: messageOf(result.errors[0]) }),
+    ...(result.state === 'failed' && { error: firstLineOf(result.errors) }),
     ...(result.state === 'pending' && { error: 'it did not end' }),
     tookMs: test.diagnostic()?.duration ?? 0,
   }
@@ -67,6 +67,10 @@ function endedTest(test: TestCase, root: string): EndedTest {
 
 function nameOf(group: TestModule | TestSuite, root: string): string {
   return group.type === 'module' ? relative(root, group.moduleId) : group.fullName
+}
+
+function firstLineOf([first]: readonly unknown[]): string {
+  return messageOf(first).trim().split('\n', 1)[0] ?? ''
 }
 
 function messageOf(error: unknown): string {

@@ -176,7 +176,7 @@ function tellFoundDamage({ foundDamage, accepted }: GuardedPorts, logger: Logger
 
 /** The directory itself may be passed by others, for what reconcilers keep in it. */
 function tellOpenFiles(directory: string, logger: Logger): void {
-  const files = [...findOpenFiles(directory)]
+  const files = findOpenFiles(directory)
   if (files.length > 0) logger.warn('other accounts can read files that hold secrets: chmod o= these', { files })
 }
 

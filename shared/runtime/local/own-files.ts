@@ -29,7 +29,7 @@ const secretNames: ReadonlySet<string> = new Set([...keyNames, 'authority.pem', 
  * Those of a directory that hold a secret, and that every account of the machine may read, as after a copy that did not
  * keep their rights. What a group may read is meant for it, as in a volume of Kubernetes.
  */
-export function findOpenFiles(directory: string): readonly string[] {
+export function findOpenFiles(directory: string): string[] {
   // Systems without accounts as these tell of no rights.
   if (process.getuid === undefined) return []
   return [...secretNames, basename(database)].filter((name) => {
