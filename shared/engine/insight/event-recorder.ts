@@ -40,10 +40,11 @@ export function createEventRecorder(options: {
     return formatOrderedTimestamp(ms, last.place)
   }
 
-  async function count(about: ApiObject, event: RecordedEvent): Promise<void> {
+  async function count(about: ApiObject, event: RecordedEvent, now: string): Promise<void> {
     const at = placeOf(about, event)
-    const now = nextTime()
     const there = await absentIfNotFound(resources.get(eventKind, at))
+    // The write before, whose answer was lost, was done.
+    if (there?.object['lastTimestamp'] === now) return
     if (there === undefined) {
       await resources.create(eventKind, body(about, event, { at, now }), manager)
       return
@@ -55,8 +56,9 @@ export function createEventRecorder(options: {
 
   return {
     record: async (about, event) => {
+      const now = nextTime()
       try {
-        await onNewest(() => count(about, event), { isConflict: isOvertaken })
+        await onNewest(() => count(about, event, now), { isConflict: isToBeReadAgain })
       } catch (error) {
         logger.warn('event not recorded', { reason: event.reason, name: about.metadata.name, error: String(error) })
       }
@@ -64,9 +66,9 @@ export function createEventRecorder(options: {
   }
 }
 
-/** An equal event was recorded just now, or was removed. */
-function isOvertaken(error: unknown): boolean {
-  return isOvertakenWrite(error) || hasCode(error, 'ALREADY_EXISTS')
+/** An equal event was recorded just now, or was removed; or the answer to the write was lost. */
+function isToBeReadAgain(error: unknown): boolean {
+  return isOvertakenWrite(error) || hasCode(error, 'ALREADY_EXISTS', 'WRITE_UNKNOWN')
 }
 
 interface EventPlace {

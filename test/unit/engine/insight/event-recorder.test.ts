@@ -218,3 +218,63 @@ describe('an event', () => {
     expect(written.map(({ firstTimestamp }) => firstTimestamp.slice(17, 26))).toEqual(times)
   })
 })
+
+describe('an event whose write was not answered', () => {
+  /** The count of what is there in the end, after the first write of a second time was done or was lost. */
+  async function countAfterLoss(before: number | undefined, isDone: boolean) {
+    const state = { there: before === undefined ? undefined : { count: before }, losses: 1 }
+    const lines: unknown[] = []
+    const write = async (event: { readonly count: number }): Promise<void> => {
+      const isLost = state.losses-- > 0
+      if (!isLost || isDone) state.there = event
+      if (isLost) throw new OperatingError('WRITE_UNKNOWN', 'no answer')
+    }
+    const recorder = createEventRecorder({
+      resources: {
+        get: async () => {
+          if (state.there === undefined) throw new OperatingError('NOT_FOUND', 'no')
+          return { object: { ...state.there, metadata: { resourceVersion: '3' } } }
+        },
+        patch: async (_kind: object, _at: object, { body }: { readonly body: { readonly count: number } }) =>
+          write(body),
+        create: async (_kind: object, body: { readonly count: number }) => write(body),
+      } as never,
+      clock: { nowMs: () => 5, sleep: async () => {} },
+      logger: { warn: (...line: unknown[]) => void lines.push(line) } as never,
+    })
+    await recorder.record(storedWidget('w').object, made)
+    return { count: state.there?.count, lines }
+  }
+
+  it.each([
+    ['a first time', undefined, false, 1],
+    ['a first time', undefined, true, 1],
+    ['again', 3, false, 4],
+    ['again', 3, true, 4],
+  ] as const)('is told %s, and once (%s before, done: %s)', async (_, before, isDone, count) => {
+    expect(await countAfterLoss(before, isDone)).toEqual({ count, lines: [] })
+  })
+
+  it('is not tried for ever', async () => {
+    const lines: unknown[] = []
+    let writes = 0
+    const recorder = createEventRecorder({
+      resources: {
+        get: async () => {
+          throw new OperatingError('NOT_FOUND', 'no')
+        },
+        create: async () => {
+          writes++
+          throw new OperatingError('WRITE_UNKNOWN', 'no answer')
+        },
+      } as never,
+      clock: { nowMs: () => 5, sleep: async () => {} },
+      logger: { warn: (...line: unknown[]) => void lines.push(line) } as never,
+    })
+    await recorder.record(storedWidget('w').object, made)
+    expect({ writes, lines }).toEqual({
+      writes: 10,
+      lines: [['event not recorded', { reason: 'Made', name: 'w', error: expect.stringContaining('no answer') }]],
+    })
+  })
+})
