@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
+import { systemClock } from '../../shared/adapters/node/system-clock.ts'
 import { findQueue } from '../../shared/engine/wake/queue-plan.ts'
 import { defineKind, defineReconciler, done } from '../../shared/index.ts'
 import { startWholePath } from './whole-path.ts'
 
 /**
  * `queues: N` as it is deployed: the functions over FIFO queues, and a number of queues that changes while messages
- * are in flight. The clock of all functions is moved over the quarter of an hour that a new number takes to hold;
- * what a queue hides is hidden in real time.
+ * are in flight. The clock of all functions is moved over the quarter of an hour that a new number takes to hold, and
+ * stands still just before that until objects run: a busy machine may take any time for it. What a queue hides is hidden
+ * in real time.
  */
 
 const Task = defineKind({
@@ -32,6 +34,22 @@ function homeOf(name: string, count: number): number {
 /** Objects whose queue changes with the number of queues. */
 const movers = names.filter((name) => homeOf(name, most) !== homeOf(name, 1))
 
+/** The machine's clock, so much ahead as it was told last, or standing still there. */
+function createMovedClock() {
+  let aheadMs = 0
+  let stillMs: number | undefined
+  const nowMs = (): number => stillMs ?? systemClock.nowMs() + aheadMs
+  return {
+    nowMs,
+    sleep: systemClock.sleep,
+    goOn: (moreMs: number): void => {
+      aheadMs = nowMs() + moreMs - systemClock.nowMs()
+      stillMs = undefined
+    },
+    standStill: (moreMs: number): void => void (stillMs = nowMs() + moreMs),
+  }
+}
+
 it(
   'a key has one holder and no wake-up is lost while the number of its queues changes',
   { timeout: 900_000 },
@@ -40,7 +58,8 @@ it(
     const running = new Set<string>()
     const overlaps: string[] = []
     const gate = { isShut: false }
-    let [used, aheadMs] = [1, 0]
+    let used = 1
+    const clock = createMovedClock()
     const tasks = defineReconciler(Task, {
       timeout: '60s',
       resync: false,
@@ -59,7 +78,7 @@ it(
     await using plane = await startWholePath({
       controllers: [tasks],
       spread: { controller: 'task', queues: most, used: () => used },
-      skewMs: () => aheadMs,
+      clock,
       visibilitySeconds: 90,
       timeoutMs: 75_000,
       queue: { concurrency: 2 },
@@ -94,7 +113,7 @@ it(
       gate.isShut = true
       await edit(movers)
       await expect.poll(() => running.size, { timeout: 60_000 }).toBeGreaterThan(1)
-      aheadMs += 10_000
+      clock.goOn(10_000)
       plane.takeHanded()
       const inFlight = [...running]
       await edit(inFlight)
@@ -124,9 +143,9 @@ it(
     ] as const) {
       used = count
       // The step before it is over then, and this one is noted.
-      aheadMs += restMs
+      clock.goOn(restMs)
       await plane.tick()
-      aheadMs += noticeMs - 5_000
+      clock.standStill(noticeMs - 5_000)
       await changeInFlight(count)
       // What waited for older runs has had its turn.
       expect(await queuesInUse()).toBe(count)
