@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { inThreads } from './test/support/in-threads.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { isLong, isQuick } from './test/support/strength.ts'
 
@@ -25,13 +26,6 @@ const timed = ['test/unit/api/budget/**/*.test.ts']
 
 /** Files that the short form leaves out, for what they cost. */
 const long = isLong ? [] : ['**/*.long.test.ts']
-
-/** Node loads the files, as it does where they are shipped: vitest's own loader takes more processor time. */
-const inThreads = {
-  experimental: { viteModuleRunner: false, nodeLoader: false },
-  pool: 'threads',
-  isolate: false,
-} as const
 
 /** Benches, chaos and the long form of the simulator are programs of their own: none of them is part of `npm test`. */
 export default defineConfig({

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { startVitest, type TestUserConfig } from 'vitest/node'
 import { applies, elsewhere } from '../aws/elsewhere.ts'
 import { optionsOf } from '../support/command-line.ts'
+import { inThreads } from '../support/in-threads.ts'
 import { joinRuns, testRunOf, type TestRun } from '../support/test-run.ts'
 import { engineless } from './engineless.ts'
 import { deadFaultsOf, faultsOf, isShown, printRow, rowsOf } from './rows.ts'
@@ -72,6 +73,7 @@ function runOnDeadEngine(): Promise<TestRun> {
     testTimeout: 60_000,
     expect: { poll: { timeout: 1_000 } },
     reporters: [{}],
+    ...inThreads,
   })
 }
 
