@@ -430,6 +430,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     find: 'Math.max(wantedMs, allowedMs(facts))',
     replace:
       'Math.max(Math.min(wantedMs, nowMs + retryWithinMs(verdict)), retryWithinMs(verdict) < Infinity ? 0 : allowedMs(facts))',
+    part: 'retryBudget',
   },
   {
     bug: 'a retry does not ask the budget of all',
@@ -538,6 +539,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: routes,
     find: '[controllerOf(object), engine.formerOwner]',
     replace: '[controllerOf(object)]',
+    part: 'controls',
   },
   {
     bug: 'what an object refers to is not looked at when its status changes',
