@@ -47,4 +47,11 @@ export const plantedInOwners: readonly PlantedBug[] = [
     replace: "if (how === 'orphan') return",
     part,
   },
+  {
+    bug: 'an owner is not told that a child blocks it no more',
+    file,
+    find: "if (!touches(touched, 'meta') || before === undefined) return []",
+    replace: "if (touches(touched, 'meta') || before === undefined) return []",
+    part,
+  },
 ]

@@ -22,8 +22,8 @@ import { giveUpError } from '../state/give-up-error.ts'
  *   key of its own. A child without an owner that stays is deleted. A child with one loses its references to owners
  *   that are gone, that are deleted with `orphan`, or that wait for it. An owner of a kind that nobody has defined may
  *   be anywhere: it stays until its removal is seen.
- * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone: whether any is
- *   left.
+ * - An owner deleted with `foregroundDeletion` is looked at when a child that it waits for is gone, or blocks it no
+ *   more: whether any is left.
  */
 export interface GarbageCollectorOptions {
   readonly store: ObjectStore
@@ -45,23 +45,38 @@ export function garbageRoute(index: ObjectIndex): Route {
   }
 }
 
-async function targetsOfRemoval({ stored: { object } }: Change, index: ObjectIndex): Promise<readonly Target[]> {
+async function targetsOfRemoval(change: Change, index: ObjectIndex): Promise<readonly Target[]> {
+  const { object } = change.stored
   const { kind, name } = keyOf(object)
   const isOwner = (await index.childrenOf(object.metadata.uid, 1)).length > 0
   return [
     ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
-    ...waitingOwnersOf(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+    ...blockedOwnersOf(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+    ...freedOwners(change),
   ]
 }
 
-function targetsOfWrite({ touched, stored }: Change): readonly Target[] {
+function targetsOfWrite(change: Change): readonly Target[] {
+  const { touched, stored } = change
   const { object } = stored
   const { kind, name } = keyOf(object)
   const how = propagationOf(object)
   if (how !== undefined && touches(touched, 'delete'))
     return [target(childrenKey(object), `their owner ${kind} ${name} is deleted: ${how}`)]
   const isConcerned = isOwned(object) ? touches(touched, 'spec', 'meta') : how !== undefined && touches(touched, 'meta')
-  return isConcerned ? [{ ...target(keyOf(object), 'its owners or finalizers changed'), stored }] : []
+  const own = { ...target(keyOf(object), 'its owners or finalizers changed'), stored }
+  return isConcerned ? [own, ...freedOwners(change)] : freedOwners(change)
+}
+
+/** Owners that the child blocked before the write, and does no more. Whoever waits for it may wait for nobody now. */
+function freedOwners({ touched, stored: { object }, before }: Change): readonly Target[] {
+  if (!touches(touched, 'meta') || before === undefined) return []
+  const { kind, name } = keyOf(object)
+  const left = new Set(blockedBy(object).map(({ uid }) => uid))
+  const freed = blockedBy(before.object).filter(({ uid }) => !left.has(uid))
+  return freed
+    .flatMap((owner) => ownerKeys(owner, before.object))
+    .map((owner) => target(owner, `its child ${kind} ${name} blocks it no more`))
 }
 
 function target(key: ObjectKey, reason: string): Target {
@@ -93,11 +108,13 @@ function ownerOfAll({ name }: ObjectKey): ObjectKey {
   return parseKeyText(decodeURIComponent(name))
 }
 
-/** Of the owners that wait for a child. */
-function waitingOwnersOf(child: ApiObject): readonly ObjectKey[] {
-  return (child.metadata.ownerReferences ?? [])
-    .filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
-    .flatMap((owner) => ownerKeys(owner, child))
+/** The owners that cannot go ahead of the child, where they wait for their children. */
+function blockedOwnersOf(child: ApiObject): readonly ObjectKey[] {
+  return blockedBy(child).flatMap((owner) => ownerKeys(owner, child))
+}
+
+function blockedBy({ metadata: { ownerReferences = [] } }: ApiObject): readonly OwnerReference[] {
+  return ownerReferences.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 }
 
 export function createGarbageCollector(options: GarbageCollectorOptions): TurnRunner {
@@ -129,8 +146,7 @@ class GarbageCollector {
     const look: Look = { signal, isUnsure: false }
     const isOfAll = key.group === childrenKind.group
     if (isOfAll) await this.#lookAtChildren(key.namespace, look)
-    const owners = isOfAll ? [ownerOfAll(key)] : await this.#look(key, look)
-    for (const owner of owners) await this.#look(owner, look)
+    await this.#look(isOfAll ? ownerOfAll(key) : key, look)
     await (look.isUnsure && !turn.isNearReceiveLimit ? turn.hold(unreadAgainMs) : turn.settle())
   }
 
@@ -150,40 +166,33 @@ class GarbageCollector {
     if (failures.length > 0) throw failures[0]
   }
 
-  /** Gives back the owners that it has kept waiting, and does so no more. */
-  async #look(key: ObjectKey, look: Look): Promise<readonly ObjectKey[]> {
-    const released = await this.#actOnNewest(key, look, async (object) => {
+  async #look(key: ObjectKey, look: Look): Promise<void> {
+    await this.#actOnNewest(key, look, async (object) => {
       await this.#settleAsOwner(object, look)
-      return this.#settleAsChild(object)
+      await this.#settleAsChild(object)
     })
-    return released ?? []
   }
 
   /**
    * Again if anything came between: what is deleted or released is what was seen. Nothing happens as long as it, its
    * owners or its children cannot be read.
    */
-  async #actOnNewest<Result>(
-    key: ObjectKey,
-    look: Look,
-    act: (object: ApiObject) => Promise<Result>,
-  ): Promise<Result | undefined> {
-    const attempt = async (): Promise<Result | undefined> => {
+  async #actOnNewest(key: ObjectKey, look: Look, act: (object: ApiObject) => Promise<void>): Promise<void> {
+    const attempt = async (): Promise<void> => {
       const stored = await this.#options.store.get(key)
-      return stored && act(stored.object)
+      if (stored !== undefined) await act(stored.object)
     }
     try {
-      return await onNewest(attempt, { isConflict: isOvertakenWrite })
+      await onNewest(attempt, { isConflict: isOvertakenWrite })
     } catch (error) {
       if (!hasCode(error, 'DAMAGED')) throw error
       look.isUnsure = true
-      return undefined
     }
   }
 
   /** `seenUid`: of the owner whose removal, or deletion, has been seen. */
-  async #settleAsChild(child: ApiObject, seenUid?: string): Promise<readonly ObjectKey[]> {
-    if (!isOwned(child)) return []
+  async #settleAsChild(child: ApiObject, seenUid?: string): Promise<void> {
+    if (!isOwned(child)) return
     const named = await this.#ownersOf(child)
     const owners = named.flatMap(({ owner }) => owner ?? [])
     const orphaning = owners.filter((owner) => propagationOf(owner) === 'orphan')
@@ -194,14 +203,11 @@ class GarbageCollector {
       const released = isDeleting(child) ? [] : waiting
       const left = new Set([...orphaning, ...released].map(({ metadata }) => metadata.uid))
       const isLeft = (one: OwnerReference): boolean => left.has(one.uid) || (!isDeleting(child) && gone.includes(one))
-      await this.#releaseFrom(child, isLeft)
-      return released.map(keyOf)
+      return this.#releaseFrom(child, isLeft)
     }
-    if (gone.length < absent.length) return []
-    const isCircle = await this.#isInCircle(child, waiting)
-    const free = isCircle ? await this.#unblock(child) : child
+    if (gone.length < absent.length) return
+    const free = (await this.#isInCircle(child, waiting)) ? await this.#unblock(child) : child
     if (!isDeleting(free)) await this.#remove(free, waiting.length > 0)
-    return isCircle ? waiting.map(keyOf) : []
   }
 
   /** Whether it owns, through others, an owner that waits for it: each would wait for the other for ever. */

@@ -308,6 +308,23 @@ describe('an owner of many children that waits for them', () => {
     expect(callsSince(before, 'store.replace')).toBe(1)
   })
 
+  it.each([
+    ['name it no more', { ownerReferences: null }],
+    ['block it no more', undefined],
+  ])('goes when the children that it waits for %s', async (_what, metadata) => {
+    await addChild('a', held)
+    await addChild('b', held)
+    const { blockOwnerDeletion: _, ...free } = await referenceTo('owner')
+    await env.delete(ConfigMap, 'owner', { propagation: 'Foreground' })
+    await env.settle()
+    for (const name of ['a', 'b']) {
+      expect(await isThere()).toBe(true)
+      await env.patch(ConfigMap, name, { metadata: metadata ?? { ownerReferences: [free] } })
+      await env.settle()
+    }
+    expect([(await all()).length, await isThere()]).toEqual([2, false])
+  })
+
   it('waits for the children of children', async () => {
     await addChild('child')
     await add('grandchild', { ...held, ownerReferences: [await referenceTo('child')] })
