@@ -16,7 +16,7 @@ export function createIsolation({ world, scenario, table, calmSinceMs, report }:
   return {
     write: ({ before, after }) => {
       const isNews = hasNotEnded(after) && (before === undefined || !hasNotEnded(before))
-      if (isNews && scenario.local !== undefined && unended.endsOf(after.object.metadata.uid) < endsMin)
+      if (isNews && scenario.local !== undefined && unended.endsOf(named(after)) < endsMin)
         report(`promise 10, isolation: ${named(after)} is Stalled as if its runs did not end, and one has`)
       if (isNews && isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario))
         report(`promise 10, isolation: ${named(after)} is Stalled as if its runs did not end, and all of them did`)
@@ -78,13 +78,20 @@ function createTakenDown() {
 /** On one machine an object is given up behind so many ends of the process in a row while it ran. */
 const endsMin = 3
 
-/** In how many processes in a row runs of an object were under way, none of which came to its end. */
+/**
+ * In how many processes in a row runs of this name were under way, none of which came to its end. Those that had the
+ * name before run ahead of an object, and it waits with them.
+ */
 function createUnended() {
   const begun = new Map<string, Set<Life>>()
+  const textOf = ({ kind, name }: Run): string => `${kind} ${name}`
   return {
-    begins: ({ uid, by }: Run): void => void begun.set(uid, (begun.get(uid) ?? new Set<Life>()).add(by)),
-    ends: ({ uid }: Run): void => void begun.delete(uid),
-    endsOf: (uid: string): number => [...(begun.get(uid) ?? [])].filter((life) => life.isDead()).length,
+    begins: (run: Run): void => {
+      const text = textOf(run)
+      begun.set(text, (begun.get(text) ?? new Set<Life>()).add(run.by))
+    },
+    ends: (run: Run): void => void begun.delete(textOf(run)),
+    endsOf: (text: string): number => [...(begun.get(text) ?? [])].filter((life) => life.isDead()).length,
   }
 }
 

@@ -23,7 +23,8 @@ interface Gone {
 export function createLastRuns(scene: Scene): Checker {
   const { scenario, table, report } = scene
   const isTold = isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario)
-  const isTrimmed = scenario.climate.streamRetriesMax < 100
+  // A removal that nobody was told of, for a stream or a log that reaches back so far only.
+  const isTrimmed = scenario.climate.streamRetriesMax < 100 || scenario.local?.retainedCharacters !== undefined
   const gone = new Map<string, Gone>()
   const seenOff = new Set<string>()
   const lost = new Set<string>()

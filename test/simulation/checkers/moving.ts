@@ -11,7 +11,11 @@ import { beginMs } from '../world.ts'
 export function movingMs({ seed, queues }: Scenario, nowMs: number, promptMs: number): number {
   if (queues === undefined) return 0
   const sinceMs = nowMs - beginMs
-  const short = queues.deployments.find((one) => isShort(queues, one) && isWithin(sinceMs, one.atMs, endOf(one)))
+  // What is due before it waits for it, where a change of before keeps it waiting that long.
+  const earlyMs = promptMs + minuteMs + oldRunsMs
+  const short = queues.deployments.find(
+    (one) => isShort(queues, one) && isWithin(sinceMs, one.atMs - earlyMs, endOf(one)),
+  )
   if (short !== undefined) return backMs + oldRunsMs
   const isGradual = queues.deployments.some((one) => one.isGradual === true && isWithin(sinceMs, one.atMs, endOf(one)))
   const known = moments.get(queues) ?? momentsIn(seed, queues)

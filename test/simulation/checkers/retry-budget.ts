@@ -56,7 +56,8 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
       const atMs = retryOf(write, world.nowMs() - slackMs)
       if (atMs === undefined) return
       retriesMs.push(atMs)
-      if (local === undefined) return
+      // What the file of a dead process tells was written before, and nobody knows when.
+      if (local === undefined || write.by.isDead()) return
       const { kind, metadata } = write.after.object
       const line = lineOf(write.by.name)
       line.open.push({ of: `${kind} ${metadata.name}`, atMs, writtenMs: world.nowMs() })
