@@ -18,10 +18,10 @@ export interface RecordedEvent {
 
 /**
  * Tells people what happened to an object. Equal events become one with a count, and their times keep the order in
- * which they were recorded. A lost event is logged and harms nothing else.
+ * which they were recorded. Resolves with whether it was recorded: a lost event is logged.
  */
 export interface EventRecorder {
-  record(about: ApiObject, event: RecordedEvent): Promise<void>
+  record(about: ApiObject, event: RecordedEvent): Promise<boolean>
 }
 
 export function createEventRecorder(options: {
@@ -59,8 +59,10 @@ export function createEventRecorder(options: {
       const now = nextTime()
       try {
         await onNewest(() => count(about, event, now), { isConflict: isToBeReadAgain })
+        return true
       } catch (error) {
         logger.warn('event not recorded', { reason: event.reason, name: about.metadata.name, error: String(error) })
+        return false
       }
     },
   }

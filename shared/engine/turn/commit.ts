@@ -1,4 +1,4 @@
-import { hasCode } from '../../model/errors.ts'
+import { hasCode, OperatingError } from '../../model/errors.ts'
 import { proceed, type Eventual } from '../../model/eventual.ts'
 import { keyOf } from '../../model/object-key.ts'
 import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
@@ -132,24 +132,33 @@ async function tryHiding(hide: () => Promise<void>, { key }: Turn, logger: Logge
 }
 
 async function writeAndReport(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
-  const written = isAsWanted(ending) ? ending.live : await writeFitting(ending, ports)
-  if (ending.event !== undefined) await ports.events.record(ending.begun.object, ending.event)
-  return written
+  try {
+    const written = isAsWanted(ending) ? ending.live : await write(ending, ending.showsStatus, ports)
+    await report(ending, ports)
+    return written
+  } catch (error) {
+    if (!hasCode(error, 'TOO_LARGE') || !ending.showsStatus || ending.isStatusVital) throw error
+    return writeWithoutStatus(ending, ports)
+  }
+}
+
+/** Whether people can know of it: there was nothing to tell, or it is told. */
+async function report({ begun, event }: Ending, { events }: CommitPorts): Promise<boolean> {
+  return event === undefined || (await events.record(begun.object, event))
+}
+
+/**
+ * An object that is full has no room for conditions. The engine's own fields say why it waits, and to people the event
+ * alone does: it goes first, and the turn comes again if it is lost.
+ */
+async function writeWithoutStatus(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
+  if (await report(ending, ports)) return write(ending, false, ports)
+  throw new OperatingError('UNAVAILABLE', 'the object has no room for its status, and no event could say so')
 }
 
 /** Nothing is to be written, as after most runs. */
 function isAsWanted({ begun, live = begun, next, showsStatus, release: { kind } }: Ending): boolean {
   return kind !== 'hold' && writeOf(live, next(live, showsStatus)).kind === 'none'
-}
-
-/** An object that is full has no room for conditions. The engine's own fields say why it waits. */
-async function writeFitting(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
-  try {
-    return await write(ending, ending.showsStatus, ports)
-  } catch (error) {
-    if (!hasCode(error, 'TOO_LARGE') || !ending.showsStatus || ending.isStatusVital) throw error
-    return write(ending, false, ports)
-  }
 }
 
 /** The state as it is written. Undefined if the object is gone, or another one has its name. */

@@ -144,11 +144,11 @@ function concealEvent(event: RecordedEvent, { secrets }: ObservedRun): RecordedE
   return { ...event, reason: secrets.maskName(event.reason), message: secrets.mask(event.message) }
 }
 
-function record(
+async function record(
   { controller, object, engine, seen }: ContextOptions,
   event: Omit<RecordedEvent, 'component'>,
 ): Promise<void> {
-  return engine.events.record(object, concealEvent({ ...event, component: controller.name }, seen))
+  await engine.events.record(object, concealEvent({ ...event, component: controller.name }, seen))
 }
 
 /** What a run tells of its doings outside. */

@@ -57,7 +57,7 @@ async function start(controllers: readonly Controller[]): Promise<void> {
     random,
     logger,
     telemetry: createPrometheusTelemetry(),
-    events: { record: async (about, event) => void events.push({ about, event }) },
+    events: { record: async (about, event) => events.push({ about, event }) > 0 },
     controllers,
     queueOf: ({ name: loop }) => queueTo(loop),
   })

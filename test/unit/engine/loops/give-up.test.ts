@@ -61,7 +61,7 @@ async function open(runs: readonly UnendedRun[], isRefusing = (): boolean => fal
       random,
       logger,
       telemetry: createPrometheusTelemetry(),
-      events: { record: async () => {} },
+      events: { record: async () => true },
       controllers: [controller],
     },
   )

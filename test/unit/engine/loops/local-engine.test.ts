@@ -152,7 +152,7 @@ async function startEngine({ relayed, turned, introduced, ...given }: Given = {}
     random: createSeededRandom(1),
     logger,
     telemetry: createPrometheusTelemetry(),
-    events: { record: async () => {} },
+    events: { record: async () => true },
     feed,
     createQueue: (name: string, visibilityMs: number) => {
       const made = { ...createQueue(clock), visibilityMs }

@@ -57,7 +57,7 @@ async function wokenBy(change: Change, record?: EngineState, refusal?: Operating
       store,
       clock: createVirtualClock(nowMs),
       logger,
-      events: { record: async (about, { reason }) => void told.push(`${about.metadata.name} ${reason}`) },
+      events: { record: async (about, { reason }) => told.push(`${about.metadata.name} ${reason}`) > 0 },
     },
   )
   const targets = await route.targets(change, [])

@@ -37,12 +37,13 @@ interface World {
   readonly isWanted?: boolean
   readonly settleFails?: boolean
   readonly holdFails?: boolean
+  readonly isEventLost?: boolean
 }
 
 /** What a commit does, in order, and what it writes. */
 async function committed(
   more: Partial<Ending>,
-  { errors = [], newest, isWanted = false, settleFails = false, holdFails = false }: World = {},
+  { errors = [], newest, isWanted = false, settleFails = false, holdFails = false, isEventLost = false }: World = {},
 ) {
   const did: string[] = []
   const written: StoredObject[] = []
@@ -93,7 +94,10 @@ async function committed(
     error: (...line: unknown[]) => void lines.push(line),
     with: () => logger,
   }
-  const events = { record: async () => void did.push('event') }
+  const record = async (): Promise<boolean> => {
+    did.push('event')
+    return !isEventLost
+  }
   const ending: Ending = {
     turn,
     begun,
@@ -105,7 +109,7 @@ async function committed(
     ...more,
   }
   const [ended] = await Promise.allSettled([
-    commit(ending, { store, clock: createVirtualClock(nowMs), events, logger }),
+    commit(ending, { store, clock: createVirtualClock(nowMs), events: { record }, logger }),
   ])
   const reason = ended.status === 'rejected' ? (ended.reason as Error & { readonly code?: string }) : undefined
   const error = reason?.code ?? reason?.name
@@ -184,6 +188,27 @@ describe('a turn that ends', () => {
       expect(await committed(ending, world)).toMatchObject({ did, error: undefined })
     },
   )
+
+  const told = { type: 'Warning', reason: 'Refused', message: 'it is too large', component: 'widget' } as const
+
+  it('tells first of what an object has no room for', async () => {
+    const ending = { next: withStatus, isStatusVital: false, event: told }
+    expect(await committed(ending, { errors: ['TOO_LARGE'] })).toMatchObject({
+      did: ['replace status engine', 'event', 'replace engine', 'settle'],
+      error: undefined,
+    })
+    expect(await committed(ending, { errors: ['TOO_LARGE'], isEventLost: true })).toMatchObject({
+      did: ['replace status engine', 'event'],
+      error: 'UNAVAILABLE',
+    })
+  })
+
+  it('is over though an event is lost that the status tells, too', async () => {
+    expect(await committed({ next: withStatus, event: told }, { isEventLost: true })).toMatchObject({
+      did: ['replace status engine', 'event', 'settle'],
+      error: undefined,
+    })
+  })
 
   it.each([
     ['a status that is vital', {}, 'TOO_LARGE'],

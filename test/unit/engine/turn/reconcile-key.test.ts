@@ -118,7 +118,7 @@ function worldOf({
     random: { next: () => 0.5, uuid: () => 'uuid' },
     logger,
     telemetry: createPrometheusTelemetry(),
-    events: { record: async (_about: unknown, { reason }: { readonly reason: string }) => void events.push(reason) },
+    events: { record: async (_about: unknown, { reason }: { readonly reason: string }) => events.push(reason) > 0 },
     ...more,
   } as unknown as EngineOptions
   const controller = widgets(

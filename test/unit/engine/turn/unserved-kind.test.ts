@@ -42,7 +42,7 @@ async function take(receiveCount: number): Promise<readonly string[]> {
       random,
       logger,
       telemetry: createPrometheusTelemetry(),
-      events: { record: async () => {} },
+      events: { record: async () => true },
     },
   )
   const calls: string[] = []
