@@ -1,7 +1,7 @@
 import { conditionOf } from '../../../shared/model/conditions.ts'
 import type { StoredObject } from '../../../shared/model/stored-object.ts'
 import { boxOf, boxValue, latePlace, wayOf } from '../kinds/shelf.ts'
-import { isExcused, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
+import { isClear, isExcused, named, objectsOf, specOf, type Checker, type Scene } from './checker.ts'
 
 /**
  * Promises 1, 2 and 3 of an object that keeps its children by hand, and whose author makes mistakes: a run that ends
@@ -9,7 +9,7 @@ import { isExcused, named, objectsOf, specOf, type Checker, type Scene } from '.
  * does after its end is refused; and in the end the children are as declared.
  */
 export function createShelves(scene: Scene): Checker {
-  const { table, report } = scene
+  const { table, scenario, report } = scene
   /** The generations that a run has ended well for, by uid. */
   const good = new Map<string, Set<number>>()
 
@@ -34,9 +34,11 @@ export function createShelves(scene: Scene): Checker {
     const said = new Map(boxes.map(({ object }) => [object.metadata.name, dataOf(object)]))
     const isThere = (place: number): boolean => said.get(boxOf(name, place)) === boxValue({ value }, place)
     const missing = Array.from({ length: size }, (_, place) => place).filter((place) => !isThere(place))
-    if (missing.length > 0 || said.size !== size)
-      return `has ${JSON.stringify([...said])}, and ${String(missing)} are not as they should be`
     const isExhausted = wayOf(value) === 'exhausts'
+    // Whose few runs met trouble on their way to the boxes has none left.
+    const isSpent = isExhausted && !isClear(scenario)
+    if (!isSpent && (missing.length > 0 || said.size !== size))
+      return `has ${JSON.stringify([...said])}, and ${String(missing)} are not as they should be`
     const stalled = conditionOf(stored.object, 'Stalled')
     if (isExhausted && stalled?.reason !== 'RetriesExhausted') return 'is tried again and again, or for nothing'
     if (isExhausted) return undefined
