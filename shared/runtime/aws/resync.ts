@@ -78,6 +78,8 @@ const awakeMs = 45_000
 /** So often the safety net is looked at. */
 const netEveryMs = 5 * minuteMs
 const netReachMs = 60 * minuteMs
+/** So far back a look goes over what was looked at, for the second and the third time. */
+const netAgainMs = 2 * netEveryMs
 /** An hour's slots at once, of garbage: looking costs, too. */
 const garbageEveryMs = 60 * minuteMs
 
@@ -114,25 +116,20 @@ class Ticker {
 
   async run(): Promise<void> {
     const untilMs = this.#options.clock.nowMs() + awakeMs
-    const before = await this.#loadProgress()
+    const before = await this.#beginProgress()
     const isFirst = this.#share.index === 0
     let failure = isFirst ? await this.#install() : undefined
     if (isFirst) failure = (await this.#advanceQueues()) ?? failure
     const nowMs = this.#options.clock.nowMs()
-    // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
-    const first = (controller: Swept): SweepProgress => ({
-      turnedMs: nowMs,
-      ...(before === undefined ? completeIntroduction(controller) : notIntroduced),
-    })
     const fail = (error: unknown): void => {
       this.#options.logger.error('sweep failed; the next tick repeats it', { error: String(error) })
       failure ??= error as Error
     }
-    const time: TickTime = { nowMs, untilMs, ways: new Map(), known: before?.queues ?? new Map(), fail }
+    const time: TickTime = { nowMs, untilMs, ways: new Map(), known: before.queues, fail }
     const after = await Promise.all(
       (await this.#listSwept(nowMs)).map(async (controller) => {
         const name = sweptNameOf(controller)
-        const begun = before?.progress[name] ?? first(controller)
+        const begun = before.placeOf(controller)
         return [name, await tryPart(this.#sweep(controller, begun, time), begun, time)] as const
       }),
     )
@@ -141,17 +138,26 @@ class Ticker {
   }
 
   /**
-   * Of loops that are there no more nothing is kept: what happens until they are back they have not seen. That is saved
-   * ahead of all else, since this tick may not come to its end, and none until they are back.
+   * Where each loop goes on. Of loops that are there no more nothing is kept: what happens until they are back they
+   * have not seen. New ones begin here. That is saved ahead of all else: this tick may not come to its end, nor any for
+   * so long that one which began anew would look past what was lost meanwhile.
    */
-  async #loadProgress(): Promise<Loaded | undefined> {
+  async #beginProgress(): Promise<Begin> {
     const before = await this.#saved.load()
-    if (before === undefined) return undefined
-    const there = new Set((await this.#listSwept(0)).map(sweptNameOf))
-    const all = Object.entries(before.progress).flatMap(([name, one]) => (one ? [[name, one] as const] : []))
-    const kept = all.filter(([name]) => there.has(name))
-    if (kept.length < all.length) await this.#saved.save({ progress: kept, queues: [...before.queues] })
-    return { ...before, progress: Object.fromEntries(kept) }
+    const { progress: known = {}, queues = new Map() } = before ?? {}
+    const nowMs = this.#options.clock.nowMs()
+    const placeOf = (controller: Swept): SweepProgress => {
+      // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
+      const introduced = before === undefined ? completeIntroduction(controller) : notIntroduced
+      const place = known[sweptNameOf(controller)] ?? { turnedMs: nowMs, ...introduced }
+      const hasNet = controller.everyMs === minuteMs
+      return hasNet && place.nettedMs === undefined ? { ...place, nettedMs: nowMs - netReachMs + netAgainMs } : place
+    }
+    const progress = (await this.#listSwept(0)).map((one) => [sweptNameOf(one), placeOf(one)] as const)
+    const isSaved =
+      progress.length === Object.keys(known).length && progress.every(([name, one]) => known[name] === one)
+    if (!isSaved) await this.#saved.save({ progress, queues: [...queues] })
+    return { placeOf, queues }
   }
 
   /** Each minute begins with another one: where there is little room, it is not always for the same. */
@@ -179,13 +185,14 @@ class Ticker {
     }
     const due = await listDue(this.#options, controller, time.nowMs + minuteMs)
     const timers = this.#wakeTimers(due, controller, { ...time, ...way })
-    const netting = this.#wakeNetted(begun, controller, { ...time, ...way })
+    const { nettedMs: handMs = time.nowMs } = begun
+    const netting = this.#wakeNetted(handMs, controller, { ...time, ...way })
     const beside = this.#paceBeside(due, controller, way.pace)
     const turning =
       beside === undefined ? begun : this.#sweepWheel(turn, controller, { ...time, ...way, begun, pace: beside })
     const [progress, nettedMs] = await Promise.all([
       turning,
-      tryPart(netting, begun.nettedMs ?? 0, time),
+      tryPart(netting, handMs, time),
       tryPart(timers, undefined, time),
     ])
     this.#tellLate(controller, progress, time)
@@ -219,10 +226,10 @@ class Ticker {
    * Those whose change got lost on its way; up to when they were looked for. Each is woken three times, in case that
    * its message is lost, too. Behind a longer time without ticks each of them looks at an hour of it.
    */
-  async #wakeNetted({ nettedMs: handMs = 0 }: SweepProgress, controller: Swept, { nowMs, ...way }: TickTime & Way) {
+  async #wakeNetted(handMs: number, controller: Swept, { nowMs, ...way }: TickTime & Way) {
     // A clock may go back.
     if (Math.abs(nowMs - handMs) < netEveryMs) return handMs
-    const fromMs = handMs === 0 ? nowMs - netReachMs : Math.min(handMs, nowMs) - 2 * netEveryMs
+    const fromMs = Math.min(handMs, nowMs) - netAgainMs
     const toMs = Math.min(nowMs, fromMs + netReachMs)
     const lost = await this.#options.listNetted(controller.kind, fromMs, toMs)
     this.#tellOldest(lost, controller, nowMs)
@@ -343,6 +350,12 @@ async function install(options: TickOptions): Promise<void> {
   await installRoles(resources, controllers)
   await installBasics(options)
   adviseOnSpecs(controllers, options)
+}
+
+/** Where a tick goes on. */
+interface Begin {
+  readonly placeOf: (controller: Swept) => SweepProgress
+  readonly queues: Loaded['queues']
 }
 
 interface TickTime {
