@@ -8,8 +8,8 @@ import { startWholePath } from './whole-path.ts'
 
 /**
  * `queues: N` as it is deployed: the functions over FIFO queues, and a number of queues that changes while messages
- * are in flight. The clock of all functions is moved over the quarter of an hour that a new number takes to hold, and
- * stands still just before that until objects run: a busy machine may take any time for it. What a queue hides is hidden
+ * are in flight. The clock of all functions is moved over the quarter of an hour that a new number takes to hold. Just
+ * before that it stands still until objects run: a busy machine may take any time for it. What a queue hides is hidden
  * in real time.
  */
 

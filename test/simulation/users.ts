@@ -389,11 +389,19 @@ function managerOf({ version }: Step): string {
 function storedAs(step: Step, { specs, mayExist, mustExist }: Expectation): readonly string[] {
   const content = contentOf(step)
   if (step.kind === 'Pass') return [JSON.stringify({ spec: { value: step.value, tier: tierOf(step.value) } })]
+  const before = mayExist ? [...specs].map((text) => (JSON.parse(text) as { readonly spec: JsonObject }).spec) : []
+  if (step.kind === 'Tenant') return tenantStoredAs(step, content['spec'] as JsonObject, before)
   if (step.version === undefined) return [JSON.stringify(content)]
   const present = presentSpecOf(content['spec'] as JsonObject)
-  const before = mayExist ? [...specs].map((text) => (JSON.parse(text) as { readonly spec: JsonObject }).spec) : []
   const notes = before.map(({ note }) => note)
   if (!mustExist || notes.length === 0) notes.push(undefined)
   const kept = notes.map((note) => JSON.stringify({ spec: { ...present, ...(note === undefined ? {} : { note }) } }))
   return [...new Set(kept)]
+}
+
+/** Who applies without the ballast that an edit has put there leaves it to whoever did that. */
+function tenantStoredAs({ act }: Step, spec: JsonObject, before: readonly JsonObject[]): readonly string[] {
+  const kept = act === 'edit' || 'ballast' in spec ? [] : before.filter((one) => 'ballast' in one)
+  const all = [spec, ...kept.map(({ ballast }) => ({ ...spec, ballast }))]
+  return [...new Set(all.map((one) => JSON.stringify({ spec: one })))]
 }
