@@ -419,6 +419,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     replace: "return touches(touched, 'spec', 'labels', 'meta', 'delete')",
   },
   {
+    bug: 'a tick that is cut off leaves no word of where the safety net stands',
+    file: 'shared/runtime/aws/resync.ts',
+    find: 'if (!isSaved) await this.#saved.save(',
+    replace: 'if (!isSaved && before !== undefined && before.queues.size > 0) await this.#saved.save(',
+    part: 'Definition',
+  },
+  {
     bug: 'a controller that returns looks at nothing',
     file: 'shared/engine/wake/aws-introduction.ts',
     find: 'return begun.woken < wheelSlots ?',

@@ -60,4 +60,11 @@ export const plantedInRuns: readonly PlantedBug[] = [
     replace: 'if (cannotBeStored(error) || error !== undefined) throw error',
     part: 'Trunk',
   },
+  {
+    bug: 'a turn is over though nothing says what its object has no room for',
+    file: 'shared/engine/turn/commit.ts',
+    find: 'if (await report(ending, ports)) return write(ending, false, ports)',
+    replace: 'if ((await report(ending, ports)) || ending.showsStatus) return write(ending, false, ports)',
+    part: 'Trunk',
+  },
 ]
