@@ -150,8 +150,9 @@ class Ticker {
       // On a table that nothing has swept yet, no object is older than the loops: the stream tells of all.
       const introduced = before === undefined ? completeIntroduction(controller) : notIntroduced
       const place = known[sweptNameOf(controller)] ?? { turnedMs: nowMs, ...introduced }
-      const hasNet = controller.everyMs === minuteMs
-      return hasNet && place.nettedMs === undefined ? { ...place, nettedMs: nowMs - netReachMs + netAgainMs } : place
+      // An earlier version said 0 where it had not come to it.
+      const isNetUnknown = controller.everyMs === minuteMs && (place.nettedMs ?? 0) === 0
+      return isNetUnknown ? { ...place, nettedMs: nowMs - netReachMs + netAgainMs } : place
     }
     const progress = (await this.#listSwept(0)).map((one) => [sweptNameOf(one), placeOf(one)] as const)
     const isSaved =

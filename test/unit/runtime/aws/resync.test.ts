@@ -547,7 +547,11 @@ describe('a change that got lost on its way', () => {
 
   it.each([
     ['on a table that nobody has looked at', undefined],
-    ['by an earlier version, which knew no nets', { 'widget Widget.test.setpoint.dev': { turnedMs: startMs } }],
+    ['behind an earlier version, which knew no nets', { 'widget Widget.test.setpoint.dev': { turnedMs: startMs } }],
+    [
+      'behind an earlier version, which had not come to it',
+      { 'widget Widget.test.setpoint.dev': { turnedMs: startMs, nettedMs: 0 } },
+    ],
   ])('is found though no tick came to its end for hours %s', async (_where, before) => {
     saved = before && JSON.stringify(before)
     netted = [lost('w', clock.nowMs() + minuteMs)]
