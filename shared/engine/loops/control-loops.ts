@@ -161,7 +161,7 @@ export function sweptControllersOf(loops: readonly ControlLoop[]): readonly Swep
 
 /**
  * Garbage that nobody was told of is found within a day: a child whose owners went, an owner that waits for a child
- * that was let go by hand. What is wrong in a quota is found within an hour.
+ * that is gone, or blocks it no more. What is wrong in a quota is found within an hour.
  */
 export function garbageSwept(kinds: readonly KindName[]): readonly SweptController[] {
   const quotas = { name: quotaUsageName, kind: resourceQuotaKind, resyncMs: hourMs }
