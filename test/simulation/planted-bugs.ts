@@ -223,8 +223,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a removed child does not wake the owner that waits for it',
     file: garbageCollector,
-    find: '...waitingOwnersOf(object).map(',
-    replace: '...waitingOwnersOf(object).slice(0, 0).map(',
+    find: '...blockedOwnersOf(object).map(',
+    replace: '...blockedOwnersOf(object).slice(0, 0).map(',
   },
   {
     bug: 'an owner that orphans its children is removed first',
