@@ -1,5 +1,5 @@
 import { digest } from '../../model/digest.ts'
-import { absentIfNotFound, hasCode } from '../../model/errors.ts'
+import { absentIfNotFound, hasCode, isAway } from '../../model/errors.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { isOvertakenWrite, onNewest } from '../../model/on-newest.ts'
 import { formatOrderedTimestamp } from '../../model/time.ts'
@@ -18,7 +18,8 @@ export interface RecordedEvent {
 
 /**
  * Tells people what happened to an object. Equal events become one with a count, and their times keep the order in
- * which they were recorded. Resolves with whether it was recorded: a lost event is logged.
+ * which they were recorded. A lost event is logged. Resolves false if it was lost to a failure that passes, so that it
+ * may be recorded later; what is refused is refused for good.
  */
 export interface EventRecorder {
   record(about: ApiObject, event: RecordedEvent): Promise<boolean>
@@ -62,7 +63,7 @@ export function createEventRecorder(options: {
         return true
       } catch (error) {
         logger.warn('event not recorded', { reason: event.reason, name: about.metadata.name, error: String(error) })
-        return false
+        return !isAway(error)
       }
     },
   }

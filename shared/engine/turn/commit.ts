@@ -142,18 +142,18 @@ async function writeAndReport(ending: Ending, ports: CommitPorts): Promise<Store
   }
 }
 
-/** Whether people can know of it: there was nothing to tell, or it is told. */
+/** Whether that is over: false if people are to be told, and may be later. */
 async function report({ begun, event }: Ending, { events }: CommitPorts): Promise<boolean> {
   return event === undefined || (await events.record(begun.object, event))
 }
 
 /**
  * An object that is full has no room for conditions. The engine's own fields say why it waits, and to people the event
- * alone does: it goes first, and the turn comes again if it is lost.
+ * alone does: it goes first, and the turn comes again if it may be recorded then.
  */
 async function writeWithoutStatus(ending: Ending, ports: CommitPorts): Promise<StoredObject | undefined> {
   if (await report(ending, ports)) return write(ending, false, ports)
-  throw new OperatingError('UNAVAILABLE', 'the object has no room for its status, and no event could say so')
+  throw new OperatingError('UNAVAILABLE', 'the object has no room for its status, and no event can say so yet')
 }
 
 /** Nothing is to be written, as after most runs. */

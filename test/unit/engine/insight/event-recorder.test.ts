@@ -219,6 +219,29 @@ describe('an event', () => {
   })
 })
 
+it.each([
+  ['NOT_FOUND', true],
+  ['FORBIDDEN', true],
+  ['TOO_LARGE', true],
+  ['THROTTLED', false],
+  ['UNAVAILABLE', false],
+  ['WRITE_UNKNOWN', false],
+] as const)('says of an event that was lost to %s whether that is for good: %s', async (code, isForGood) => {
+  const recorder = createEventRecorder({
+    resources: {
+      get: async () => {
+        throw new OperatingError('NOT_FOUND', 'no')
+      },
+      create: async () => {
+        throw new OperatingError(code, 'no')
+      },
+    } as never,
+    clock: { nowMs: () => 5, sleep: async () => {} },
+    logger: { warn: () => {} } as never,
+  })
+  expect(await recorder.record(storedWidget('w').object, made)).toBe(isForGood)
+})
+
 describe('an event whose write was not answered', () => {
   /** The count of what is there in the end, after the first write of a second time was done or was lost. */
   async function countAfterLoss(before: number | undefined, isDone: boolean) {
