@@ -1595,7 +1595,7 @@ export const knownSurvivors: readonly KnownSurvivor[] = [
   },
   {
     path: 'shared/engine/turn/commit.ts',
-    line: 'const written = isAsWanted(ending) ? ending.live : await writeFitting(ending, ports)',
+    line: 'const written = isAsWanted(ending) ? ending.live : await write(ending, ending.showsStatus, ports)',
     replacement: 'false',
     why: 'what is as wanted is not written either way: only a turn of the event loop is spared',
   },
