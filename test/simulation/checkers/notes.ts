@@ -7,14 +7,18 @@ import type { Checker, Scene } from './checker.ts'
  * nothing goes wrong since the run's end. What a run expects is kept beside its notes.
  */
 export function createNotes(scene: Scene): Checker {
-  const { scenario, table, report } = scene
+  const { scenario, table, users, report } = scene
   const isTold = isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario)
   /** What later runs must be told, by uid: one of these. */
   const noted = new Map<string, Set<number>>()
+  /** Of these nobody asked to have them kept. */
+  const unkept = new Set<string>()
+  /** Who says by hand that a later generation is observed ends the runs of earlier ones, and what they note is lost. */
+  const isLost = (uid: string): boolean => unkept.has(uid) && users.meddled.dubbed.has(uid)
 
   const look = ({ uid, name, told }: NoteStep): void => {
     const possible = noted.get(uid)
-    if (possible === undefined || possible.has(Number(told))) return
+    if (possible === undefined || possible.has(Number(told)) || isLost(uid)) return
     report(`notes: a run of Errand ${name} is told ${String(told)}, and ${[...possible].join(' or ')} was noted`)
   }
 
@@ -25,10 +29,15 @@ export function createNotes(scene: Scene): Checker {
       if (step.step === 'told') look(step)
       // Whether the run gets to its end nobody knows: what it was told may be what the next one is told, too.
       if (step.step === 'told') noted.get(uid)?.add(value)
-      else noted.set(uid, new Set([value]))
+      else {
+        noted.set(uid, new Set([value]))
+        unkept.delete(uid)
+      }
     },
     runEnds: ({ kind, uid, spec }, how) => {
-      if (isTold && kind === 'Errand' && how !== 'failed') noted.set(uid, new Set([valueOf(spec)]))
+      if (!isTold || kind !== 'Errand' || how === 'failed') return
+      noted.set(uid, new Set([valueOf(spec)]))
+      unkept.add(uid)
     },
     unmet: () =>
       objectsOf(table, 'Errand').flatMap((stored) => {

@@ -95,7 +95,7 @@ export function shelfController({ life, watcher, resync }: ShelfOptions): Contro
         if (!wanted.includes(name)) await ctx.delete(ConfigMap, { name, uid })
       await ctx.event('Normal', 'Shelved', `${spec.size} boxes`)
       if (isOdd) throw new Odd('its end is to be odd')
-      return done({ status: { boxes: spec.size }, conditions: { Broken: null, ...progressing(false) } })
+      return done({ status: { boxes: spec.size }, conditions: mended })
     })
 
   return defineReconciler(Shelf, {
@@ -110,7 +110,9 @@ export function shelfController({ life, watcher, resync }: ShelfOptions): Contro
       const isOdd = ctx.attempt < oddMost
       try {
         const outcome = await keep(shelf, ctx, isOdd)
-        return way === 'surplus' ? done({ status: { ...surplus, boxes: shelf.spec.size } }) : outcome
+        return way === 'surplus'
+          ? done({ status: { ...surplus, boxes: shelf.spec.size }, conditions: mended })
+          : outcome
       } catch (error) {
         if (!(error instanceof Odd)) throw error
         return end(way, { shelf, ctx, life })
@@ -123,6 +125,9 @@ export function shelfController({ life, watcher, resync }: ShelfOptions): Contro
     return run(shelf, ctx)
   }
 }
+
+/** What an earlier run of it has reported holds no more. */
+const mended = { Broken: null, ...progressing(false) }
 
 /** More than the type says, which a compiler does not see. */
 const surplus: object = { extra: 'nobody knows this' }
