@@ -223,8 +223,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a removed child does not wake the owner that waits for it',
     file: garbageCollector,
-    find: '...blockedOwnersOf(object).map(',
-    replace: '...blockedOwnersOf(object).slice(0, 0).map(',
+    find: '...ownersTold(blockedBy(object), object,',
+    replace: '...ownersTold(blockedBy(object).slice(0, 0), object,',
   },
   {
     bug: 'an owner that orphans its children is removed first',

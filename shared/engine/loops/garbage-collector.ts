@@ -51,7 +51,7 @@ async function targetsOfRemoval(change: Change, index: ObjectIndex): Promise<rea
   const isOwner = (await index.childrenOf(object.metadata.uid, 1)).length > 0
   return [
     ...(isOwner ? [target(childrenKey(object), `their owner ${kind} ${name} is gone`)] : []),
-    ...blockedOwnersOf(object).map((owner) => target(owner, `its child ${kind} ${name} is gone`)),
+    ...ownersTold(blockedBy(object), object, 'is gone'),
     ...freedOwners(change),
   ]
 }
@@ -68,15 +68,18 @@ function targetsOfWrite(change: Change): readonly Target[] {
   return isConcerned ? [own, ...freedOwners(change)] : freedOwners(change)
 }
 
-/** Owners that the child blocked before the write, and does no more. Whoever waits for it may wait for nobody now. */
+/** The child blocked these owners before the write, and blocks them no more. An owner that waits may be free now. */
 function freedOwners({ touched, stored: { object }, before }: Change): readonly Target[] {
   if (!touches(touched, 'meta') || before === undefined) return []
-  const { kind, name } = keyOf(object)
   const left = new Set(blockedBy(object).map(({ uid }) => uid))
   const freed = blockedBy(before.object).filter(({ uid }) => !left.has(uid))
-  return freed
-    .flatMap((owner) => ownerKeys(owner, before.object))
-    .map((owner) => target(owner, `its child ${kind} ${name} blocks it no more`))
+  return ownersTold(freed, before.object, 'blocks it no more')
+}
+
+function ownersTold(owners: readonly OwnerReference[], child: ApiObject, what: string): readonly Target[] {
+  const { kind, name } = keyOf(child)
+  const keys = owners.flatMap((owner) => ownerKeys(owner, child))
+  return keys.map((key) => target(key, `its child ${kind} ${name} ${what}`))
 }
 
 function target(key: ObjectKey, reason: string): Target {
@@ -108,11 +111,7 @@ function ownerOfAll({ name }: ObjectKey): ObjectKey {
   return parseKeyText(decodeURIComponent(name))
 }
 
-/** The owners that cannot go ahead of the child, where they wait for their children. */
-function blockedOwnersOf(child: ApiObject): readonly ObjectKey[] {
-  return blockedBy(child).flatMap((owner) => ownerKeys(owner, child))
-}
-
+/** These owners cannot go ahead of the child, where they wait for their children. */
 function blockedBy({ metadata: { ownerReferences = [] } }: ApiObject): readonly OwnerReference[] {
   return ownerReferences.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
 }
@@ -343,10 +342,7 @@ class GarbageCollector {
  */
 function isAwaited(child: ApiObject, owner: ApiObject): boolean {
   if (child.metadata.uid === owner.metadata.uid) return false
-  return (child.metadata.ownerReferences ?? []).some(
-    (reference) =>
-      reference.uid === owner.metadata.uid && reference.blockOwnerDeletion === true && isNamed(owner, reference, child),
-  )
+  return blockedBy(child).some((reference) => reference.uid === owner.metadata.uid && isNamed(owner, reference, child))
 }
 
 /** Behind what could not be read. */

@@ -138,9 +138,9 @@ class Ticker {
   }
 
   /**
-   * Where each loop goes on. Of loops that are there no more nothing is kept: what happens until they are back they
-   * have not seen. New ones begin here. That is saved ahead of all else: this tick may not come to its end, nor any for
-   * so long that one which began anew would look past what was lost meanwhile.
+   * Where each loop goes on. Nothing is kept of a loop that is there no more: it has not seen what happens until it is
+   * back. A new loop begins here. The places are saved ahead of all else, since this tick may not come to its end, and
+   * none may for hours. A later tick without a place would look back an hour only, and miss what was lost before.
    */
   async #beginProgress(): Promise<Begin> {
     const before = await this.#saved.load()

@@ -23,7 +23,7 @@ interface Gone {
 export function createLastRuns(scene: Scene): Checker {
   const { scenario, table, report } = scene
   const isTold = isClear(scenario) && !isFenceTried(scenario) && !isPoisoned(scenario)
-  // A removal that nobody was told of, for a stream or a log that reaches back so far only.
+  // The stream, or the log, forgets old changes. So a removal may be forgotten before the engine is told of it.
   const isTrimmed = scenario.climate.streamRetriesMax < 100 || scenario.local?.retainedCharacters !== undefined
   const gone = new Map<string, Gone>()
   const seenOff = new Set<string>()

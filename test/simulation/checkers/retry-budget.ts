@@ -56,7 +56,7 @@ export function createRetryBudgetChecker({ world, scenario, table, report }: Sce
       const atMs = retryOf(write, world.nowMs() - slackMs)
       if (atMs === undefined) return
       retriesMs.push(atMs)
-      // What the file of a dead process tells was written before, and nobody knows when.
+      // The process that wrote this is dead, and only its file tells of the write. The time of the write is unknown.
       if (local === undefined || write.by.isDead()) return
       const { kind, metadata } = write.after.object
       const line = lineOf(write.by.name)

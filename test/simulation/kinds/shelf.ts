@@ -95,7 +95,7 @@ export function shelfController({ life, watcher, resync }: ShelfOptions): Contro
         if (!wanted.includes(name)) await ctx.delete(ConfigMap, { name, uid })
       await ctx.event('Normal', 'Shelved', `${spec.size} boxes`)
       if (isOdd) throw new Odd('its end is to be odd')
-      return done({ status: { boxes: spec.size }, conditions: mended })
+      return done({ status: { boxes: spec.size }, conditions: mendedConditions })
     })
 
   return defineReconciler(Shelf, {
@@ -111,7 +111,7 @@ export function shelfController({ life, watcher, resync }: ShelfOptions): Contro
       try {
         const outcome = await keep(shelf, ctx, isOdd)
         return way === 'surplus'
-          ? done({ status: { ...surplus, boxes: shelf.spec.size }, conditions: mended })
+          ? done({ status: { ...surplus, boxes: shelf.spec.size }, conditions: mendedConditions })
           : outcome
       } catch (error) {
         if (!(error instanceof Odd)) throw error
@@ -126,8 +126,8 @@ export function shelfController({ life, watcher, resync }: ShelfOptions): Contro
   }
 }
 
-/** What an earlier run of it has reported holds no more. */
-const mended = { Broken: null, ...progressing(false) }
+/** These conditions take back what an earlier run has reported. */
+const mendedConditions = { Broken: null, ...progressing(false) }
 
 /** More than the type says, which a compiler does not see. */
 const surplus: object = { extra: 'nobody knows this' }
