@@ -80,6 +80,21 @@ it('counts equal events that are recorded at once', async () => {
   expect(env.logs.filter(({ message }) => message === 'event not recorded')).toEqual([])
 })
 
+/** A recorder at the fifth millisecond, and what it logs. */
+function recorderWith(resources: object) {
+  const lines: unknown[] = []
+  const recorder = createEventRecorder({
+    resources: resources as never,
+    clock: { nowMs: () => 5, sleep: async () => {} },
+    logger: { warn: (...line: unknown[]) => void lines.push(line) } as never,
+  })
+  return { recorder, lines }
+}
+
+const throwing = (code: ErrorCode) => async () => {
+  throw new OperatingError(code, 'no')
+}
+
 interface Given {
   /** The event that is there; or how the look for it fails. */
   readonly there?: object | ErrorCode
@@ -227,18 +242,7 @@ it.each([
   ['UNAVAILABLE', false],
   ['WRITE_UNKNOWN', false],
 ] as const)('says of an event that was lost to %s whether that is for good: %s', async (code, isForGood) => {
-  const recorder = createEventRecorder({
-    resources: {
-      get: async () => {
-        throw new OperatingError('NOT_FOUND', 'no')
-      },
-      create: async () => {
-        throw new OperatingError(code, 'no')
-      },
-    } as never,
-    clock: { nowMs: () => 5, sleep: async () => {} },
-    logger: { warn: () => {} } as never,
-  })
+  const { recorder } = recorderWith({ get: throwing('NOT_FOUND'), create: throwing(code) })
   expect(await recorder.record(storedWidget('w').object, made)).toBe(isForGood)
 })
 
@@ -246,24 +250,18 @@ describe('an event whose write was not answered', () => {
   /** The count of what is there in the end, after the first write of a second time was done or was lost. */
   async function countAfterLoss(before: number | undefined, isDone: boolean) {
     const state = { there: before === undefined ? undefined : { count: before }, losses: 1 }
-    const lines: unknown[] = []
     const write = async (event: { readonly count: number }): Promise<void> => {
       const isLost = state.losses-- > 0
       if (!isLost || isDone) state.there = event
       if (isLost) throw new OperatingError('WRITE_UNKNOWN', 'no answer')
     }
-    const recorder = createEventRecorder({
-      resources: {
-        get: async () => {
-          if (state.there === undefined) throw new OperatingError('NOT_FOUND', 'no')
-          return { object: { ...state.there, metadata: { resourceVersion: '3' } } }
-        },
-        patch: async (_kind: object, _at: object, { body }: { readonly body: { readonly count: number } }) =>
-          write(body),
-        create: async (_kind: object, body: { readonly count: number }) => write(body),
-      } as never,
-      clock: { nowMs: () => 5, sleep: async () => {} },
-      logger: { warn: (...line: unknown[]) => void lines.push(line) } as never,
+    const { recorder, lines } = recorderWith({
+      get: async () => {
+        if (state.there === undefined) throw new OperatingError('NOT_FOUND', 'no')
+        return { object: { ...state.there, metadata: { resourceVersion: '3' } } }
+      },
+      patch: async (_kind: object, _at: object, { body }: { readonly body: { readonly count: number } }) => write(body),
+      create: async (_kind: object, body: { readonly count: number }) => write(body),
     })
     await recorder.record(storedWidget('w').object, made)
     return { count: state.there?.count, lines }
@@ -279,21 +277,12 @@ describe('an event whose write was not answered', () => {
   })
 
   it('is not tried for ever', async () => {
-    const lines: unknown[] = []
     let writes = 0
-    const recorder = createEventRecorder({
-      resources: {
-        get: async () => {
-          throw new OperatingError('NOT_FOUND', 'no')
-        },
-        create: async () => {
-          writes++
-          throw new OperatingError('WRITE_UNKNOWN', 'no answer')
-        },
-      } as never,
-      clock: { nowMs: () => 5, sleep: async () => {} },
-      logger: { warn: (...line: unknown[]) => void lines.push(line) } as never,
-    })
+    const create = async (): Promise<never> => {
+      writes++
+      throw new OperatingError('WRITE_UNKNOWN', 'no answer')
+    }
+    const { recorder, lines } = recorderWith({ get: throwing('NOT_FOUND'), create })
     await recorder.record(storedWidget('w').object, made)
     expect({ writes, lines }).toEqual({
       writes: 10,
